@@ -1,0 +1,108 @@
+#include "proxy/codec/http_fields.hpp"
+
+#include <algorithm>
+
+#include "proxy/codec/text.hpp"
+
+namespace freshet::codec {
+
+namespace {
+
+void append(std::string& out, const Fields& fields) {
+  for (const auto& field : fields) {
+    out += field.name;
+    out += ": ";
+    out += field.value;
+    out += "\r\n";
+  }
+  out += "\r\n";
+}
+
+std::size_t bytes_of(const Fields& fields) {
+  std::size_t n = 0;
+  for (const auto& field : fields) n += field.name.size() + field.value.size() + 4;
+  return n;
+}
+
+// What goes from hop to hop whatever Connection says. Expect is answered by each hop (RFC 9110 §10.1.1).
+bool is_hop_by_hop(std::string_view name) {
+  constexpr std::string_view names[] = {"connection", "keep-alive",        "te",    "trailer",
+                                        "upgrade",    "transfer-encoding", "expect"};
+  return starts_with_ignoring_case(name, "proxy-") ||
+         std::ranges::any_of(names, [name](std::string_view known) { return names_equal(name, known); });
+}
+
+}  // namespace
+
+bool names_equal(std::string_view a, std::string_view b) {
+  return equal_ignoring_case(a, b);
+}
+
+void Fields::add(std::string_view name, std::string_view value) {
+  fields_.push_back({std::string(name), std::string(value)});
+}
+
+void Fields::set(std::string_view name, std::string_view value) {
+  const auto same_name = [name](const Field& field) { return names_equal(field.name, name); };
+  const auto first = std::ranges::find_if(fields_, same_name);
+  if (first == fields_.end()) return add(name, value);
+  *first = {std::string(name), std::string(value)};
+  fields_.erase(std::remove_if(std::next(first), fields_.end(), same_name), fields_.end());
+}
+
+void Fields::erase(std::string_view name) {
+  std::erase_if(fields_, [name](const Field& field) { return names_equal(field.name, name); });
+}
+
+std::optional<std::string_view> Fields::find(std::string_view name) const {
+  for (const auto& field : fields_)
+    if (names_equal(field.name, name)) return field.value;
+  return std::nullopt;
+}
+
+std::size_t Fields::count(std::string_view name) const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(fields_, [name](const Field& field) { return names_equal(field.name, name); }));
+}
+
+std::string serialize(const RequestHead& head) {
+  std::string out;
+  out.reserve(head.method.size() + head.target.size() + 16 + bytes_of(head.fields));
+  out += head.method;
+  out += ' ';
+  out += head.target;
+  out += " HTTP/1.";
+  out += std::to_string(head.minor_version);
+  out += "\r\n";
+  append(out, head.fields);
+  return out;
+}
+
+std::string serialize(const ResponseHead& head) {
+  std::string out;
+  out.reserve(head.reason.size() + 24 + bytes_of(head.fields));
+  out += "HTTP/1.";
+  out += std::to_string(head.minor_version);
+  out += ' ';
+  out += std::to_string(head.status);
+  out += ' ';  // stays even where the reason is empty (RFC 9112 §4)
+  out += head.reason;
+  out += "\r\n";
+  append(out, head.fields);
+  return out;
+}
+
+void remove_hop_by_hop(Fields& fields) {
+  std::vector<std::string> named;
+  for (const auto& field : fields) {
+    if (!names_equal(field.name, "connection")) continue;
+    for_each_list_member(field.value, [&named](std::string_view member) { named.emplace_back(member); });
+  }
+  for (const auto& name : named) fields.erase(name);
+  Fields kept;
+  for (const auto& field : fields)
+    if (!is_hop_by_hop(field.name)) kept.add(field.name, field.value);
+  fields = std::move(kept);
+}
+
+}  // namespace freshet::codec
