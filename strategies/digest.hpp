@@ -1,0 +1,61 @@
+// What makes two reads the same content.
+//
+// The digest is XXH3-128 over a canonical form of `contents`: object members sorted, insignificant white space and
+// number spelling ignored (1, 1.0 and 1e0 are one number; 64-bit integers are exact), strings compared after unescaping,
+// and nothing else touched: blobs and texts are compared as sent. The items of `contents` are ordered by their uri, items of equal uri in the order
+// sent. Envelope, ids, `_meta`, ttlMs and cacheScope are left out.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/system/result.hpp>
+
+namespace freshet {
+
+struct Hash128 {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+  auto operator<=>(const Hash128&) const = default;
+};
+
+// 32 hexadecimal digits.
+[[nodiscard]] std::string to_hex(const Hash128& hash);
+
+struct Digest : Hash128 {
+  auto operator<=>(const Digest&) const = default;
+};
+struct RawDigest : Hash128 {
+  auto operator<=>(const RawDigest&) const = default;
+};
+
+// Parts of a resource that change without meaning. Part of the digest's definition: one per upstream.
+struct VolatileParts {
+  // JSON Pointers (RFC 6901) into each item of `contents`, `*` for any one segment: "/annotations/lastModified".
+  // A pointer that goes on below "/text" reaches into the text of items whose MIME type is JSON: "/text/generated_at".
+  std::vector<std::string> pointers;
+  // Lines of `text` that match one of these globs (`*`: any run of characters) are left out.
+  std::vector<std::string> lines;
+};
+
+// Over bytes that differ between two answers only where the id stands: `id_begin`, `id_end` cut the id's token out.
+[[nodiscard]] RawDigest raw_digest(std::string_view body, std::size_t id_begin, std::size_t id_end);
+
+enum class DigestError { malformed = 1, not_contents };
+
+struct ContentDigest {
+  Digest digest;
+  std::string mime_type;       // of the first item
+  std::string last_modified;   // annotations.lastModified of the first item, as sent
+  bool empty = false;          // `contents` has no item
+};
+
+// `result` is the JSON text of a resources/read result. A text that RFC 8259 allows but the parser cannot represent
+// (lone surrogates, numbers beyond a double) is digested by its bytes instead.
+[[nodiscard]] boost::system::result<ContentDigest, DigestError> content_digest(std::string_view result,
+                                                                               const VolatileParts& parts);
+
+}  // namespace freshet

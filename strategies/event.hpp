@@ -1,0 +1,158 @@
+// All that can happen to the engine. Plain values; the shell makes them, the simulator too.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "strategies/ids.hpp"
+#include "strategies/outcome.hpp"
+#include "strategies/strategy.hpp"
+
+namespace freshet {
+
+// The text of a message from the upstream that is handed on as it came.
+using MessagePtr = std::shared_ptr<const std::string>;
+
+// --- subscribers ---
+
+struct SubscriberOpened {
+  SubscriberId subscriber;
+  UpstreamId upstream;
+  Principal principal;
+  Declaration declared;
+  bool shadow = false;  // decide and measure, deliver nothing
+};
+// The upstream accepted another credential on this subscriber's session.
+struct PrincipalAdopted {
+  SubscriberId subscriber;
+  Principal principal;
+};
+// The upstream's side of the session was made anew (healed): native subscriptions are gone, capabilities may differ.
+struct SessionRenewed {
+  SubscriberId subscriber;
+  Declaration declared;
+};
+struct SubscriberClosed {
+  SubscriberId subscriber;
+};
+// A stream to the client is there. `resumed`: it continues the last one, nothing that was sent is lost.
+struct StreamAttached {
+  SubscriberId subscriber;
+  bool resumed = false;
+};
+struct StreamDetached {
+  SubscriberId subscriber;
+};
+
+// --- what clients ask ---
+
+struct SubscribeAsked {
+  SubscriberId subscriber;
+  RequestId request;
+  std::string uri;
+};
+struct UnsubscribeAsked {
+  SubscriberId subscriber;
+  RequestId request;
+  std::string uri;
+};
+struct ReadAsked {
+  SubscriberId subscriber;
+  RequestId request;
+  std::string uri;
+  bool shareable = true;  // its parameters are the URI and nothing else
+};
+// The client gave up a request that waits for the engine's answer.
+struct RequestAbandoned {
+  RequestId request;
+};
+// A request of this subscriber other than a read has ended: who writes must read what was written.
+struct WriteEnded {
+  SubscriberId subscriber;
+};
+// A read that was served without travelling reached the client, whole.
+struct ServedDelivered {
+  SubscriberId subscriber;
+  std::string uri;
+  Digest digest;
+};
+
+// --- outcomes of effects ---
+
+struct ReadEnded {
+  ReadId read;
+  ReadOutcome outcome;
+  bool delivered = false;  // for a client's own read: its content reached the client, whole
+};
+struct NativeSubscribeEnded {
+  SubscriberId subscriber;
+  std::string uri;
+  Generation generation;
+  NativeOutcome outcome;
+};
+struct NativeUnsubscribeEnded {
+  SubscriberId subscriber;
+  std::string uri;
+  Generation generation;
+  NativeOutcome outcome;
+};
+struct NoticeSettled {
+  NoticeId notice;
+  bool delivered;  // handed to the socket; false: its stream died with it
+};
+struct ListPageEnded {
+  UpstreamId upstream;
+  std::uint64_t scan;
+  bool ok = false;
+  bool cursor_refused = false;
+  std::vector<std::string> uris;
+  std::optional<std::string> next_cursor;
+  std::optional<std::string> snapshot;  // only where negotiated
+};
+
+// --- what the upstream does by itself ---
+
+struct UpdateArrived {
+  SubscriberId subscriber;  // on whose upstream stream
+  std::string uri;
+  MessagePtr message;
+};
+struct ListChangeArrived {
+  SubscriberId subscriber;
+};
+// The upstream offers no stream (405, or nothing but failures): native updates cannot arrive.
+struct UpstreamStreamRefused {
+  SubscriberId subscriber;
+};
+// The stream that native updates arrive on broke / is there again: what happened meanwhile was not told.
+struct UpstreamStreamLost {
+  SubscriberId subscriber;
+};
+struct UpstreamStreamRestored {
+  SubscriberId subscriber;
+};
+
+// --- traffic that the engine does not originate, for the budget ---
+
+struct ClientRequestSent {
+  UpstreamId upstream;
+};
+struct ClientRequestEnded {
+  UpstreamId upstream;
+  int http_status = 0;  // 0: no answer came
+  std::optional<Duration> retry_after;
+};
+
+// The time that next_wake() named has come.
+struct Woken {};
+
+using Event = std::variant<SubscriberOpened, PrincipalAdopted, SessionRenewed, SubscriberClosed, StreamAttached,
+                           StreamDetached, SubscribeAsked, UnsubscribeAsked, ReadAsked, RequestAbandoned, WriteEnded,
+                           ServedDelivered, ReadEnded, NativeSubscribeEnded, NativeUnsubscribeEnded, NoticeSettled,
+                           ListPageEnded, UpdateArrived, ListChangeArrived, UpstreamStreamRefused, UpstreamStreamLost,
+                           UpstreamStreamRestored, ClientRequestSent, ClientRequestEnded, Woken>;
+
+}  // namespace freshet

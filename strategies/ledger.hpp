@@ -1,0 +1,195 @@
+// What is known of every watch and owed to every subscriber. Plain records with the rules that concern one record
+// alone; the engine moves them.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "strategies/effect.hpp"
+#include "strategies/ids.hpp"
+#include "strategies/outcome.hpp"
+#include "strategies/settings.hpp"
+#include "strategies/strategy.hpp"
+#include "strategies/subscription_state.hpp"
+
+namespace freshet {
+
+// What an accepted read saw.
+struct Version {
+  Digest digest;
+  RawDigest raw;
+  Ordinal ordinal = 0;       // of the last read that saw it
+  Instant dispatched{};      // of that read
+  WallTime observed_at{};    // when that read was accepted
+  WallTime changed_at{};     // when the first read that saw it was accepted
+  std::string mime_type;
+};
+
+struct WatchKey {
+  UpstreamId upstream;
+  Principal principal;
+  std::string uri;            // byte for byte: never parsed, never normalised
+  SubscriberId apart{};       // 0: shared by the principal's sessions; else the one session that sees it differently
+  bool operator==(const WatchKey&) const = default;
+};
+
+struct WatchKeyHash {
+  std::size_t operator()(const WatchKey& k) const noexcept {
+    std::size_t h = std::hash<std::string>{}(k.uri);
+    h ^= std::hash<Principal>{}(k.principal) + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2);
+    h ^= (static_cast<std::size_t>(index(k.upstream)) * 0x9e3779b97f4a7c15ULL) ^ index(k.apart);
+    return h;
+  }
+};
+
+struct Subscriber;
+struct Watch;
+
+// What one subscriber must be told of one watch. `news` counts what there was to tell, `told` how far the present
+// stream was told, `answered` how far the subscriber has read since. answered <= told or answered == news.
+struct Subscription {
+  std::uint64_t id = 0;
+  Subscriber* subscriber = nullptr;
+  Watch* watch = nullptr;  // null once fenced
+  std::string uri;
+  Generation generation = 0;
+  state::Any state = state::Discovered{};
+  std::vector<RequestId> asking;  // subscribe requests that wait for the answer
+  bool degraded = false;          // accepted without a baseline
+  Ordinal opened_at = 0;          // ordinals up to this one were issued before the subscribe
+  Ordinal close_ordinal = 0;      // frozen by the fence
+
+  std::optional<Digest> seen;  // the content last delivered to the subscriber, whole
+  Instant seen_dispatched{};   // dispatch of the read that delivered it
+  std::uint32_t news = 0;
+  std::uint32_t told = 0;
+  std::uint32_t answered = 0;
+  Origin origin = Origin::poll;              // of the latest news
+  Instant found{};                           // of the latest news
+  std::optional<Instant> old_version_read;   // dispatch of the last read before the latest news
+  MessagePtr verbatim;                       // the upstream's message, where that was the latest news
+  std::optional<NoticeId> notice;            // on its way to the socket
+  Instant quiet_until = Instant::min();      // not told again before this
+
+  Strategy strategy = Strategy::poll;        // how changes are found for this subscription at present
+  bool native = false;                       // the upstream holds a subscription for it
+  Instant last_update = Instant::min();      // last native update for this URI or below it
+  std::optional<Digest> watchdog_base;       // what a read dispatched after the last native update saw
+  std::optional<Digest> suspect;             // a change seen, not notified yet: grace runs
+  unsigned prompt_updates = 0;               // while demoted: native updates that came before the poll found the change
+  unsigned retries = 0;                      // of an upstream subscribe or unsubscribe
+
+  [[nodiscard]] bool owes() const { return news > told; }
+  void add_news(Origin o, Instant now) {
+    ++news;
+    origin = o;
+    found = now;
+  }
+  void nothing_owed() { told = answered = news; }
+  // A new stream that continues nothing: what was told and not answered is owed again.
+  void stream_lost() { told = answered; }
+};
+
+// Digests of resources that were read but are not watched, so that "read, change, subscribe" is not silent. Oldest
+// out first.
+class SeenMemory {
+ public:
+  explicit SeenMemory(std::size_t capacity) : capacity_(capacity) {}
+
+  void remember(const std::string& uri, Digest digest) {
+    const auto [it, added] = digests_.insert_or_assign(uri, digest);
+    if (!added) return;
+    order_.push_back(uri);
+    while (digests_.size() > capacity_) {
+      digests_.erase(order_.front());
+      order_.pop_front();
+    }
+  }
+  std::optional<Digest> take(const std::string& uri) {
+    const auto it = digests_.find(uri);
+    if (it == digests_.end()) return std::nullopt;
+    const Digest digest = it->second;
+    digests_.erase(it);
+    std::erase(order_, uri);
+    return digest;
+  }
+  void clear() {
+    digests_.clear();
+    order_.clear();
+  }
+
+ private:
+  std::size_t capacity_;
+  std::unordered_map<std::string, Digest> digests_;
+  std::deque<std::string> order_;
+};
+
+struct Subscriber {
+  SubscriberId id;
+  UpstreamId upstream;
+  Principal principal;
+  Declaration declared;
+  Strategy strategy = Strategy::off;
+  bool shadow = false;
+  bool attached = false;      // a stream to the client is there
+  bool absent = false;        // none for longer than the grace period: costs nothing
+  bool native_refused = false;  // resources/subscribe is declared and not there: do not ask again for every URI
+  Instant write_ended = Instant::min();
+  std::size_t open = 0;       // subscriptions that are not fenced
+  std::map<std::string, Subscription, std::less<>> subscriptions;
+  SeenMemory seen;
+};
+
+enum class Presence : std::uint8_t { unknown, present, tombstone_pending, absent };
+
+[[nodiscard]] constexpr std::string_view to_string(Presence p) {
+  switch (p) {
+    case Presence::unknown: return "unknown";
+    case Presence::present: return "present";
+    case Presence::tombstone_pending: return "tombstone_pending";
+    case Presence::absent: return "absent";
+  }
+  return "";
+}
+
+struct Watch {
+  WatchId id;
+  WatchKey key;
+  const Freshness* freshness = nullptr;
+  std::vector<Subscription*> holders;  // in the order of their subscribes
+  std::size_t turn = 0;                // whose session the next read travels in
+  Ordinal issued = 0;
+  Ordinal accepted = 0;
+  std::optional<Version> version;
+  Presence presence = Presence::unknown;
+  bool forbidden = false;
+  unsigned failures = 0;               // in a row
+  std::optional<ReadId> in_flight;     // a read of our own
+  bool scheduled = false;              // has a place in the poll schedule
+  ResultPtr result;                    // of the last accepted read, for reads_max_age
+
+  // The one acceptance point for order: a read that was dispatched before the last accepted one comes too late.
+  [[nodiscard]] bool accepts(Ordinal ordinal) const { return ordinal <= issued && ordinal > accepted; }
+};
+
+struct Read {
+  ReadId id;
+  std::optional<WatchId> watch;  // none: the URI is not watched
+  Ordinal ordinal = 0;
+  ReadKind kind = ReadKind::client;
+  SubscriberId via;
+  UpstreamId upstream;
+  std::uint64_t subscription = 0;  // whose baseline or watchdog it is
+  Generation generation = 0;
+  std::string uri;                 // of a client's own read
+  Instant dispatched{};
+  std::vector<std::pair<RequestId, SubscriberId>> joined;  // client reads answered from this one
+};
+
+}  // namespace freshet

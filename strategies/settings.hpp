@@ -1,0 +1,76 @@
+// What strategies/ needs to know of the configuration, as plain values.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "strategies/budget/limiter.hpp"
+#include "strategies/ids.hpp"
+#include "strategies/time.hpp"
+
+namespace freshet {
+
+enum class Policy : std::uint8_t {
+  fixed,     // read each `interval`
+  adaptive,  // between interval_min and interval_max, from the learned change rate
+  budget,    // no interval: the partner's poll budget, spent where it removes most staleness
+};
+
+enum class Mode : std::uint8_t {
+  active,
+  shadow,  // decide, poll and measure; deliver nothing, change no byte
+  off,     // pass through
+};
+
+// How fresh one kind of resource shall be kept.
+struct Freshness {
+  Policy policy = Policy::fixed;
+  Duration interval = std::chrono::seconds(30);
+  double jitter = 0.1;  // fraction of the interval, 0..1
+  Duration interval_min = std::chrono::seconds(1);
+  Duration interval_max = std::chrono::hours(1);
+  double weight = 1.0;
+  Duration watchdog_silence = std::chrono::minutes(10);
+  Duration watchdog_grace = std::chrono::seconds(5);
+};
+
+// The first rule whose glob matches the URI counts; none: the upstream's own freshness.
+struct Rule {
+  std::string match;
+  Freshness freshness;
+};
+
+struct UpstreamSettings {
+  std::string name;
+  PartnerId partner{};
+  Mode mode = Mode::active;
+  Freshness freshness;
+  std::vector<Rule> rules;
+  Duration baseline_wait = std::chrono::seconds(2);   // a subscribe is answered after at most this
+  Duration read_timeout = std::chrono::seconds(30);   // of reads that Freshet originates
+  Duration absent_grace = std::chrono::seconds(60);   // polls go on this long without a stream
+  Duration reads_max_age = std::chrono::seconds(2);   // 0: every client read travels
+  Duration notify_min_interval = std::chrono::milliseconds(100);  // per subscription; the last change is never lost
+  bool list_polling = false;
+  Duration list_interval = std::chrono::minutes(5);
+};
+
+struct PartnerSettings {
+  std::string name;
+  BudgetSettings budget;
+};
+
+struct EngineLimits {
+  std::size_t subscriptions_max = 200'000;
+  std::size_t subscriptions_per_subscriber_max = 1'000;
+  std::size_t seen_per_subscriber_max = 1'000;  // digests remembered of resources that are read but not watched
+};
+
+struct Settings {
+  std::vector<UpstreamSettings> upstreams;
+  std::vector<PartnerSettings> partners;
+  EngineLimits limits;
+};
+
+}  // namespace freshet
