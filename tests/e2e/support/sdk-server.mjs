@@ -95,11 +95,14 @@ export class SdkServer {
   }
 
   async #handle(request, response) {
-    const body = await bodyOf(request);
+    let body;
+    try {
+      body = await bodyOf(request);
+    } catch {
+      return answerError(response, 400, { code: -32700, message: "Parse error" });
+    }
     const session = request.headers["mcp-session-id"];
-    const record = (message) => this.requests.push(entryOf(request, session, message));
-    if (body === undefined) record({});
-    else for (const message of [body].flat()) record(message);
+    for (const message of [body ?? {}].flat()) this.requests.push(entryOf(request, session, message));
     if (this.respond?.(request, response, body)) return;
     const transport = await this.#transport(session, body, response);
     if (transport) await transport.handleRequest(request, response, body);
@@ -107,7 +110,7 @@ export class SdkServer {
 
   async #transport(session, body, response) {
     if (!this.stateful) return this.#connect(undefined, body, response);
-    if (session) return this.#sessions.get(session)?.transport ?? refuse(response);
+    if (session) return this.#sessions.get(session)?.transport ?? answerError(response, 404, { code: -32001, message: "Session not found" });
     return this.#connect(() => randomUUID(), body, response);
   }
 
@@ -125,9 +128,8 @@ export class SdkServer {
   }
 }
 
-function refuse(response) {
-  response.writeHead(404, { "Content-Type": "application/json" });
-  const error = { code: -32001, message: "Session not found" };
+function answerError(response, status, error) {
+  response.writeHead(status, { "Content-Type": "application/json" });
   response.end(JSON.stringify({ jsonrpc: "2.0", error, id: null }));
   return undefined;
 }

@@ -1,11 +1,12 @@
-// A TCP relay that can be cut: what a network does to a client's connections.
+// A TCP relay: an address that is known before its target is, and a network that can be cut.
 import { once } from "node:events";
 import net from "node:net";
 
-export async function startCutter(target) {
-  const { hostname, port } = new URL(target);
+export async function startRelay(origin) {
   const pairs = new Set();
+  const relay = { target: origin };
   const server = net.createServer((near) => {
+    const { hostname, port } = new URL(relay.target);
     const far = net.connect(Number(port), hostname);
     const pair = [near, far];
     pairs.add(pair);
@@ -21,10 +22,13 @@ export async function startCutter(target) {
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const cut = () => {
+  relay.origin = `http://127.0.0.1:${server.address().port}`;
+  relay.cut = () => {
     for (const pair of pairs) for (const socket of pair) socket.resetAndDestroy();
   };
-  const url = new URL(target);
-  url.port = String(server.address().port);
-  return { url: url.href, cut, stop: () => (server.close(), cut()) };
+  relay.stop = () => {
+    server.close();
+    relay.cut();
+  };
+  return relay;
 }
