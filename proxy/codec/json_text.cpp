@@ -237,10 +237,11 @@ std::optional<Span> find_value(std::string_view text, std::initializer_list<std:
   return span;
 }
 
-void MemberNames::add(std::string_view token) {
+std::string_view MemberNames::add(std::string_view token) {
   const bool escaped = token.find('\\') != std::string_view::npos;
   if (escaped) unescaped_.push_front(unquote(token));
   names_.push_back(escaped ? std::string_view(unescaped_.front()) : token.substr(1, token.size() - 2));
+  return names_.back();
 }
 
 bool MemberNames::has_duplicates() {

@@ -40,6 +40,8 @@ class JsonReader {
   [[nodiscard]] bool ok() const { return fault_ == JsonFault::none; }
   // What comes next; `end` after the last byte.
   [[nodiscard]] JsonKind peek();
+  // After peek(): where that value begins. After skip(): where it ended.
+  [[nodiscard]] std::size_t position() const { return at_; }
   // Passes over the next value, whatever it is and holds; empty on a fault.
   Span skip();
   // True if nothing but white space is left; otherwise the text is malformed.
@@ -100,7 +102,8 @@ class JsonReader {
 // Member names of one object, compared after unescaping. The tokens must outlive it.
 class MemberNames {
  public:
-  void add(std::string_view token);
+  // Returns the name's text; the view lives as long as this.
+  std::string_view add(std::string_view token);
   [[nodiscard]] bool has_duplicates();
 
  private:
