@@ -1,9 +1,10 @@
 // What makes two reads the same content.
 //
 // The digest is XXH3-128 over a canonical form of `contents`: object members sorted, insignificant white space and
-// number spelling ignored (1, 1.0 and 1e0 are one number; 64-bit integers are exact), strings compared after unescaping,
-// and nothing else touched: blobs and texts are compared as sent. The items of `contents` are ordered by their uri, items of equal uri in the order
-// sent. Envelope, ids, `_meta`, ttlMs and cacheScope are left out.
+// number spelling ignored (1, 1.0 and 1e0 are one number, -0 is 0; decimals of any length are exact), strings compared
+// after unescaping, and nothing else touched: blobs and texts are compared as sent. The items of `contents` are ordered
+// by their uri, items of equal uri in the order sent. Only `contents` counts, without its `_meta` members: envelope,
+// ids, ttlMs and cacheScope are left out.
 #pragma once
 
 #include <compare>
@@ -28,6 +29,13 @@ struct Hash128 {
 struct Digest : Hash128 {
   auto operator<=>(const Digest&) const = default;
 };
+// Stand in a version's place where there is no content, so that one rule serves content, absence and refusal alike.
+inline constexpr Digest absent_digest{{0, 1}};
+inline constexpr Digest refused_digest{{0, 2}};
+[[nodiscard]] constexpr bool is_content(const Digest& digest) {
+  return digest != absent_digest && digest != refused_digest;
+}
+
 struct RawDigest : Hash128 {
   auto operator<=>(const RawDigest&) const = default;
 };
@@ -37,7 +45,8 @@ struct VolatileParts {
   // JSON Pointers (RFC 6901) into each item of `contents`, `*` for any one segment: "/annotations/lastModified".
   // A pointer that goes on below "/text" reaches into the text of items whose MIME type is JSON: "/text/generated_at".
   std::vector<std::string> pointers;
-  // Lines of `text` that match one of these globs (`*`: any run of characters) are left out.
+  // Lines of `text` that match one of these globs (`*`: any run of characters) are left out, where the text is not read
+  // as JSON for the pointers' sake.
   std::vector<std::string> lines;
 };
 
@@ -48,13 +57,13 @@ enum class DigestError { malformed = 1, not_contents };
 
 struct ContentDigest {
   Digest digest;
-  std::string mime_type;       // of the first item
-  std::string last_modified;   // annotations.lastModified of the first item, as sent
-  bool empty = false;          // `contents` has no item
+  std::string mime_type;      // of the first item
+  std::string last_modified;  // annotations.lastModified of the first item, as sent
+  bool empty = false;         // `contents` has no item
 };
 
-// `result` is the JSON text of a resources/read result. A text that RFC 8259 allows but the parser cannot represent
-// (lone surrogates, numbers beyond a double) is digested by its bytes instead.
+// `result` is the JSON text of a resources/read result. A text that RFC 8259 allows but that is not taken apart (lone
+// surrogates, numbers beyond a double, more than 64 levels in one item) is digested by its bytes instead, whole.
 [[nodiscard]] boost::system::result<ContentDigest, DigestError> content_digest(std::string_view result,
                                                                                const VolatileParts& parts);
 
