@@ -17,11 +17,16 @@ enum class ReadKind : std::uint8_t { client, baseline, poll, watchdog, catchup }
 
 [[nodiscard]] constexpr std::string_view to_string(ReadKind k) {
   switch (k) {
-    case ReadKind::client: return "client";
-    case ReadKind::baseline: return "baseline";
-    case ReadKind::poll: return "poll";
-    case ReadKind::watchdog: return "watchdog";
-    case ReadKind::catchup: return "catchup";
+    case ReadKind::client:
+      return "client";
+    case ReadKind::baseline:
+      return "baseline";
+    case ReadKind::poll:
+      return "poll";
+    case ReadKind::watchdog:
+      return "watchdog";
+    case ReadKind::catchup:
+      return "catchup";
   }
   return "";
 }
@@ -31,10 +36,14 @@ enum class Origin : std::uint8_t { poll, upstream, watchdog, client };
 
 [[nodiscard]] constexpr std::string_view to_string(Origin o) {
   switch (o) {
-    case Origin::poll: return "poll";
-    case Origin::upstream: return "upstream";
-    case Origin::watchdog: return "watchdog";
-    case Origin::client: return "client";
+    case Origin::poll:
+      return "poll";
+    case Origin::upstream:
+      return "upstream";
+    case Origin::watchdog:
+      return "watchdog";
+    case Origin::client:
+      return "client";
   }
   return "";
 }
@@ -59,21 +68,13 @@ struct SendNativeUnsubscribe {
   std::string uri;
   Generation generation;
 };
-// One page of resources/list; empty cursor: the first.
-struct SendListPage {
-  UpstreamId upstream;
-  SubscriberId via;
-  std::uint64_t scan;
-  std::optional<std::string> cursor;
-  Duration timeout;
-};
 
 // --- towards the client ---
 
 struct AnswerSubscribe {
   RequestId request;
-  RefusalPtr refusal;      // null: accepted
-  bool degraded = false;   // accepted without a baseline
+  RefusalPtr refusal;     // null: accepted
+  bool degraded = false;  // accepted without a baseline
 };
 struct AnswerUnsubscribe {
   RequestId request;
@@ -92,7 +93,7 @@ struct ServeRead {
   RequestId request;
   ResultPtr result;
   Digest digest;
-  Duration age;
+  Instant dispatched;  // of the read that it is served from
 };
 struct Notify {
   NoticeId notice;
@@ -101,13 +102,20 @@ struct Notify {
   std::string uri;
   Origin origin;
   Strategy strategy;
-  MessagePtr verbatim;         // the upstream's own message, handed on as it came; null: Freshet makes one
-  std::string version;         // hexadecimal digest; empty where nothing was read
+  MessagePtr verbatim;  // the upstream's own message, handed on as it came; null: Freshet makes one
+  std::string version;  // hexadecimal digest; empty where nothing was read
   WallTime observed_at{};
   Duration bound{};
 };
-struct NotifyListChanged {
+// A notification that is still queued must not go out: its subscription was closed. It is not settled any more.
+struct Withdraw {
+  NoticeId notice;
   SubscriberId subscriber;
+};
+// A message from the upstream's stream that is nobody's subscription: handed on as it came.
+struct Relay {
+  SubscriberId subscriber;
+  MessagePtr message;
 };
 
 // --- facts, for metrics, log and the admin page ---
@@ -116,13 +124,20 @@ enum class Verdict : std::uint8_t { changed, unchanged, not_found, refused, erro
 
 [[nodiscard]] constexpr std::string_view to_string(Verdict v) {
   switch (v) {
-    case Verdict::changed: return "changed";
-    case Verdict::unchanged: return "unchanged";
-    case Verdict::not_found: return "not_found";
-    case Verdict::refused: return "refused";
-    case Verdict::error: return "error";
-    case Verdict::stale: return "stale";
-    case Verdict::throttled: return "throttled";
+    case Verdict::changed:
+      return "changed";
+    case Verdict::unchanged:
+      return "unchanged";
+    case Verdict::not_found:
+      return "not_found";
+    case Verdict::refused:
+      return "refused";
+    case Verdict::error:
+      return "error";
+    case Verdict::stale:
+      return "stale";
+    case Verdict::throttled:
+      return "throttled";
   }
   return "";
 }
@@ -154,11 +169,16 @@ enum class WatchdogResult : std::uint8_t { unchanged, rebased, prompt, broken, f
 
 [[nodiscard]] constexpr std::string_view to_string(WatchdogResult r) {
   switch (r) {
-    case WatchdogResult::unchanged: return "unchanged";
-    case WatchdogResult::rebased: return "rebased";
-    case WatchdogResult::prompt: return "prompt";
-    case WatchdogResult::broken: return "broken";
-    case WatchdogResult::failed: return "failed";
+    case WatchdogResult::unchanged:
+      return "unchanged";
+    case WatchdogResult::rebased:
+      return "rebased";
+    case WatchdogResult::prompt:
+      return "prompt";
+    case WatchdogResult::broken:
+      return "broken";
+    case WatchdogResult::failed:
+      return "failed";
   }
   return "";
 }
@@ -189,11 +209,10 @@ struct BudgetWaited {
   Duration wait;  // from due to dispatch
 };
 
-using Effect =
-    std::variant<SendRead, SendNativeSubscribe, SendNativeUnsubscribe, SendListPage, AnswerSubscribe, AnswerUnsubscribe,
-                 RefuseRequest, ForwardRead, ServeRead, Notify, NotifyListChanged, ReadJudged, NoticeDelivered,
-                 NoticeCoalesced, StrategyChanged, WatchdogChecked, PartnerPaused, PartnerResumed, PrincipalRefused,
-                 ResourceRefused, LateAfterClose, BudgetWaited>;
+using Effect = std::variant<SendRead, SendNativeSubscribe, SendNativeUnsubscribe, AnswerSubscribe, AnswerUnsubscribe,
+                            RefuseRequest, ForwardRead, ServeRead, Notify, Withdraw, Relay, ReadJudged, NoticeDelivered,
+                            NoticeCoalesced, StrategyChanged, WatchdogChecked, PartnerPaused, PartnerResumed,
+                            PrincipalRefused, ResourceRefused, LateAfterClose, BudgetWaited>;
 using Effects = std::vector<Effect>;
 
 }  // namespace freshet

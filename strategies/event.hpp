@@ -65,10 +65,6 @@ struct ReadAsked {
   std::string uri;
   bool shareable = true;  // its parameters are the URI and nothing else
 };
-// The client gave up a request that waits for the engine's answer.
-struct RequestAbandoned {
-  RequestId request;
-};
 // A request of this subscriber other than a read has ended: who writes must read what was written.
 struct WriteEnded {
   SubscriberId subscriber;
@@ -78,6 +74,7 @@ struct ServedDelivered {
   SubscriberId subscriber;
   std::string uri;
   Digest digest;
+  Instant dispatched;  // of the read that it was served from
 };
 
 // --- outcomes of effects ---
@@ -103,15 +100,6 @@ struct NoticeSettled {
   NoticeId notice;
   bool delivered;  // handed to the socket; false: its stream died with it
 };
-struct ListPageEnded {
-  UpstreamId upstream;
-  std::uint64_t scan;
-  bool ok = false;
-  bool cursor_refused = false;
-  std::vector<std::string> uris;
-  std::optional<std::string> next_cursor;
-  std::optional<std::string> snapshot;  // only where negotiated
-};
 
 // --- what the upstream does by itself ---
 
@@ -119,9 +107,6 @@ struct UpdateArrived {
   SubscriberId subscriber;  // on whose upstream stream
   std::string uri;
   MessagePtr message;
-};
-struct ListChangeArrived {
-  SubscriberId subscriber;
 };
 // The upstream offers no stream (405, or nothing but failures): native updates cannot arrive.
 struct UpstreamStreamRefused {
@@ -149,10 +134,10 @@ struct ClientRequestEnded {
 // The time that next_wake() named has come.
 struct Woken {};
 
-using Event = std::variant<SubscriberOpened, PrincipalAdopted, SessionRenewed, SubscriberClosed, StreamAttached,
-                           StreamDetached, SubscribeAsked, UnsubscribeAsked, ReadAsked, RequestAbandoned, WriteEnded,
-                           ServedDelivered, ReadEnded, NativeSubscribeEnded, NativeUnsubscribeEnded, NoticeSettled,
-                           ListPageEnded, UpdateArrived, ListChangeArrived, UpstreamStreamRefused, UpstreamStreamLost,
-                           UpstreamStreamRestored, ClientRequestSent, ClientRequestEnded, Woken>;
+using Event =
+    std::variant<SubscriberOpened, PrincipalAdopted, SessionRenewed, SubscriberClosed, StreamAttached, StreamDetached,
+                 SubscribeAsked, UnsubscribeAsked, ReadAsked, WriteEnded, ServedDelivered, ReadEnded,
+                 NativeSubscribeEnded, NativeUnsubscribeEnded, NoticeSettled, UpdateArrived, UpstreamStreamRefused,
+                 UpstreamStreamLost, UpstreamStreamRestored, ClientRequestSent, ClientRequestEnded, Woken>;
 
 }  // namespace freshet

@@ -24,18 +24,18 @@ namespace freshet {
 struct Version {
   Digest digest;
   RawDigest raw;
-  Ordinal ordinal = 0;       // of the last read that saw it
-  Instant dispatched{};      // of that read
-  WallTime observed_at{};    // when that read was accepted
-  WallTime changed_at{};     // when the first read that saw it was accepted
+  Ordinal ordinal = 0;     // of the last read that saw it
+  Instant dispatched{};    // of that read
+  WallTime observed_at{};  // when that read was accepted
+  WallTime changed_at{};   // when the first read that saw it was accepted
   std::string mime_type;
 };
 
 struct WatchKey {
   UpstreamId upstream;
   Principal principal;
-  std::string uri;            // byte for byte: never parsed, never normalised
-  SubscriberId apart{};       // 0: shared by the principal's sessions; else the one session that sees it differently
+  std::string uri;       // byte for byte: never parsed, never normalised
+  SubscriberId apart{};  // 0: shared by the principal's sessions; else the one session that sees it differently
   bool operator==(const WatchKey&) const = default;
 };
 
@@ -70,22 +70,27 @@ struct Subscription {
   std::uint32_t news = 0;
   std::uint32_t told = 0;
   std::uint32_t answered = 0;
-  Origin origin = Origin::poll;              // of the latest news
-  Instant found{};                           // of the latest news
-  std::optional<Instant> old_version_read;   // dispatch of the last read before the latest news
-  MessagePtr verbatim;                       // the upstream's message, where that was the latest news
-  std::optional<NoticeId> notice;            // on its way to the socket
-  Instant quiet_until = Instant::min();      // not told again before this
+  Origin origin = Origin::poll;             // of the latest news
+  Instant found{};                          // of the latest news
+  std::optional<Instant> old_version_read;  // dispatch of the last read before the latest news
+  MessagePtr verbatim;                      // the upstream's message, where that was the latest news
+  std::optional<NoticeId> notice;           // on its way to the socket
+  Instant quiet_until = Instant::min();     // not told again before this
 
-  Strategy strategy = Strategy::poll;        // how changes are found for this subscription at present
-  bool native = false;                       // the upstream holds a subscription for it
-  Instant last_update = Instant::min();      // last native update for this URI or below it
-  std::optional<Digest> watchdog_base;       // what a read dispatched after the last native update saw
-  std::optional<Digest> suspect;             // a change seen, not notified yet: grace runs
-  unsigned prompt_updates = 0;               // while demoted: native updates that came before the poll found the change
-  unsigned retries = 0;                      // of an upstream subscribe or unsubscribe
+  Strategy strategy = Strategy::poll;    // how changes are found for this subscription at present
+  bool native = false;                   // the upstream holds a subscription for it
+  bool native_busy = false;              // an upstream subscribe or unsubscribe is on its way: one at a time
+  Instant last_update = Instant::min();  // last native update for this URI or below it
+  std::optional<Digest> watchdog_base;   // what a read dispatched after the last native update saw
+  std::optional<Digest> suspect;         // a change seen, not notified yet: grace runs
+  Origin suspected_by = Origin::watchdog;
+  Duration update_gap{};        // between native updates, smoothed; 0: not learned
+  unsigned prompt_updates = 0;  // while demoted: native updates that came before the poll found the change
+  unsigned retries = 0;         // of an upstream subscribe or unsubscribe
+  std::uint8_t queued = 0;      // kinds of urgent reads that wait for the budget, a bit each
 
   [[nodiscard]] bool owes() const { return news > told; }
+  [[nodiscard]] bool owed_or_told() const { return news > answered; }
   void add_news(Origin o, Instant now) {
     ++news;
     origin = o;
@@ -137,11 +142,11 @@ struct Subscriber {
   Declaration declared;
   Strategy strategy = Strategy::off;
   bool shadow = false;
-  bool attached = false;      // a stream to the client is there
-  bool absent = false;        // none for longer than the grace period: costs nothing
+  bool attached = false;        // a stream to the client is there
+  bool absent = false;          // none for longer than the grace period: costs nothing
   bool native_refused = false;  // resources/subscribe is declared and not there: do not ask again for every URI
   Instant write_ended = Instant::min();
-  std::size_t open = 0;       // subscriptions that are not fenced
+  std::size_t open = 0;  // subscriptions that are not fenced
   std::map<std::string, Subscription, std::less<>> subscriptions;
   SeenMemory seen;
 };
@@ -150,10 +155,14 @@ enum class Presence : std::uint8_t { unknown, present, tombstone_pending, absent
 
 [[nodiscard]] constexpr std::string_view to_string(Presence p) {
   switch (p) {
-    case Presence::unknown: return "unknown";
-    case Presence::present: return "present";
-    case Presence::tombstone_pending: return "tombstone_pending";
-    case Presence::absent: return "absent";
+    case Presence::unknown:
+      return "unknown";
+    case Presence::present:
+      return "present";
+    case Presence::tombstone_pending:
+      return "tombstone_pending";
+    case Presence::absent:
+      return "absent";
   }
   return "";
 }
@@ -169,10 +178,11 @@ struct Watch {
   std::optional<Version> version;
   Presence presence = Presence::unknown;
   bool forbidden = false;
-  unsigned failures = 0;               // in a row
-  std::optional<ReadId> in_flight;     // a read of our own
-  bool scheduled = false;              // has a place in the poll schedule
-  ResultPtr result;                    // of the last accepted read, for reads_max_age
+  unsigned failures = 0;                    // in a row
+  std::optional<ReadId> in_flight;          // the latest read of our own
+  Instant updated = Instant::min();         // last native update of this URI, or below it, for any holder
+  std::optional<Scheduler::Handle> handle;  // its place in the poll schedule
+  ResultPtr result;                         // of the last accepted read, for reads_max_age
 
   // The one acceptance point for order: a read that was dispatched before the last accepted one comes too late.
   [[nodiscard]] bool accepts(Ordinal ordinal) const { return ordinal <= issued && ordinal > accepted; }
@@ -185,9 +195,9 @@ struct Read {
   ReadKind kind = ReadKind::client;
   SubscriberId via;
   UpstreamId upstream;
-  std::uint64_t subscription = 0;  // whose baseline or watchdog it is
+  std::uint64_t subscription = 0;  // whose baseline, watchdog or catch-up it is; 0: the watch's
   Generation generation = 0;
-  std::string uri;                 // of a client's own read
+  std::string uri;
   Instant dispatched{};
   std::vector<std::pair<RequestId, SubscriberId>> joined;  // client reads answered from this one
 };

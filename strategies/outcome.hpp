@@ -26,13 +26,13 @@ using RefusalPtr = std::shared_ptr<const Refusal>;
 using ResultPtr = std::shared_ptr<const std::string>;
 
 struct Content {
-  RawDigest raw;    // of the bytes, the id apart
-  Digest digest;    // of the canonical form
+  RawDigest raw;  // of the bytes, the id apart
+  Digest digest;  // of the canonical form
   std::string mime_type;
-  ResultPtr result;  // null: too large to keep, or cannot be shared
-  bool shareable_across_principals = false;         // the upstream said cacheScope: public
-  std::optional<Duration> ttl;                      // the upstream's ttlMs
-  std::optional<WallTime> last_modified;            // annotations.lastModified: a hint for lag, never a version
+  ResultPtr result;                          // null: too large to keep, or cannot be shared
+  bool shareable_across_principals = false;  // the upstream said cacheScope: public
+  std::optional<Duration> ttl;               // the upstream's ttlMs
+  std::optional<WallTime> last_modified;     // annotations.lastModified: a hint for lag, never a version
 };
 
 struct NotFound {
@@ -52,14 +52,14 @@ struct Rejected {  // any other definite error: the answer would be the same nex
 };
 
 enum class Failure : std::uint8_t {
-  connection,   // could not connect, or the connection broke
+  connection,  // could not connect, or the connection broke
   timeout,
-  status,       // HTTP 5xx or another unexpected status
-  internal,     // JSON-RPC -32603
-  malformed,    // not an answer to what was asked
-  too_large,    // above limits.read_bytes_max: never compared, never notified
-  session_lost, // the session is gone and could not be healed
-  cancelled,    // ended by our own side (client left, drain)
+  status,        // HTTP 5xx or another unexpected status
+  internal,      // JSON-RPC -32603
+  malformed,     // not an answer to what was asked
+  too_large,     // above limits.read_bytes_max: never compared, never notified
+  session_lost,  // the session is gone and could not be healed
+  cancelled,     // ended by our own side (client left, drain)
 };
 struct Failed {
   Failure reason;

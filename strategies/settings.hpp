@@ -5,17 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "strategies/budget/breaker.hpp"
 #include "strategies/budget/limiter.hpp"
+#include "strategies/budget/scheduler.hpp"
 #include "strategies/ids.hpp"
 #include "strategies/time.hpp"
 
 namespace freshet {
-
-enum class Policy : std::uint8_t {
-  fixed,     // read each `interval`
-  adaptive,  // between interval_min and interval_max, from the learned change rate
-  budget,    // no interval: the partner's poll budget, spent where it removes most staleness
-};
 
 enum class Mode : std::uint8_t {
   active,
@@ -25,12 +21,7 @@ enum class Mode : std::uint8_t {
 
 // How fresh one kind of resource shall be kept.
 struct Freshness {
-  Policy policy = Policy::fixed;
-  Duration interval = std::chrono::seconds(30);
-  double jitter = 0.1;  // fraction of the interval, 0..1
-  Duration interval_min = std::chrono::seconds(1);
-  Duration interval_max = std::chrono::hours(1);
-  double weight = 1.0;
+  WatchPlan plan;
   Duration watchdog_silence = std::chrono::minutes(10);
   Duration watchdog_grace = std::chrono::seconds(5);
 };
@@ -44,13 +35,14 @@ struct Rule {
 struct UpstreamSettings {
   std::string name;
   PartnerId partner{};
+  double share = 1.0;  // of the partner's budget, beside its other upstreams
   Mode mode = Mode::active;
   Freshness freshness;
   std::vector<Rule> rules;
-  Duration baseline_wait = std::chrono::seconds(2);   // a subscribe is answered after at most this
-  Duration read_timeout = std::chrono::seconds(30);   // of reads that Freshet originates
-  Duration absent_grace = std::chrono::seconds(60);   // polls go on this long without a stream
-  Duration reads_max_age = std::chrono::seconds(2);   // 0: every client read travels
+  Duration baseline_wait = std::chrono::seconds(2);               // a subscribe is answered after at most this
+  Duration read_timeout = std::chrono::seconds(30);               // of reads that Freshet originates
+  Duration absent_grace = std::chrono::seconds(60);               // polls go on this long without a stream
+  Duration reads_max_age = std::chrono::seconds(2);               // 0: every client read travels
   Duration notify_min_interval = std::chrono::milliseconds(100);  // per subscription; the last change is never lost
   bool list_polling = false;
   Duration list_interval = std::chrono::minutes(5);
@@ -59,6 +51,7 @@ struct UpstreamSettings {
 struct PartnerSettings {
   std::string name;
   BudgetSettings budget;
+  BreakerSettings breaker;
 };
 
 struct EngineLimits {

@@ -26,33 +26,49 @@ enum class Strategy : std::uint8_t { off, poll, subscribe };
 
 [[nodiscard]] constexpr std::string_view to_string(Strategy s) {
   switch (s) {
-    case Strategy::off: return "off";
-    case Strategy::poll: return "poll";
-    case Strategy::subscribe: return "subscribe";
+    case Strategy::off:
+      return "off";
+    case Strategy::poll:
+      return "poll";
+    case Strategy::subscribe:
+      return "subscribe";
   }
   return "";
 }
 
 // Why a connection or a subscription moved from one strategy to another. The texts are metric label values.
 enum class StrategyReason : std::uint8_t {
-  declared,             // the first choice
-  redeclared,           // capabilities differ after a restart
-  subscribe_refused,    // declared, but the method is not there
-  no_upstream_stream,   // declared, but the upstream offers no stream to notify on
-  silent,               // the watchdog saw a change that was never notified
-  stream_lost,          // the upstream stream is gone and does not come back
-  prompt_again,         // its updates proved prompt, twice
+  declared,            // the first choice
+  redeclared,          // capabilities differ after a restart
+  subscribe_refused,   // declared, but the method is not there
+  subscribe_failed,    // the upstream subscribe failed in passing; it is tried again
+  restored,            // and succeeded
+  no_upstream_stream,  // declared, but the upstream offers no stream to notify on
+  silent,              // the watchdog saw a change that was never notified
+  stream_lost,         // the upstream stream is gone and does not come back
+  prompt_again,        // its updates proved prompt, twice
 };
 
 [[nodiscard]] constexpr std::string_view to_string(StrategyReason r) {
   switch (r) {
-    case StrategyReason::declared: return "declared";
-    case StrategyReason::redeclared: return "redeclared";
-    case StrategyReason::subscribe_refused: return "subscribe_refused";
-    case StrategyReason::no_upstream_stream: return "no_upstream_stream";
-    case StrategyReason::silent: return "silent";
-    case StrategyReason::stream_lost: return "stream_lost";
-    case StrategyReason::prompt_again: return "prompt_again";
+    case StrategyReason::declared:
+      return "declared";
+    case StrategyReason::redeclared:
+      return "redeclared";
+    case StrategyReason::subscribe_refused:
+      return "subscribe_refused";
+    case StrategyReason::subscribe_failed:
+      return "subscribe_failed";
+    case StrategyReason::restored:
+      return "restored";
+    case StrategyReason::no_upstream_stream:
+      return "no_upstream_stream";
+    case StrategyReason::silent:
+      return "silent";
+    case StrategyReason::stream_lost:
+      return "stream_lost";
+    case StrategyReason::prompt_again:
+      return "prompt_again";
   }
   return "";
 }

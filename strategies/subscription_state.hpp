@@ -98,11 +98,21 @@ struct Discovered {
   [[nodiscard]] Subscribing subscribe() const { return {}; }
 };
 
-inline Subscribing ReconciliationRequired::resubscribe() const { return {}; }
-inline Active VersionAccepted::settle() const { return {}; }
-inline UpdateSeen VersionAccepted::see_update() const { return {}; }
-inline UpdateSeen ReadPending::lose_read() const { return {}; }
-inline UpdateSeen ReadPending::see_update() const { return {}; }
+inline Subscribing ReconciliationRequired::resubscribe() const {
+  return {};
+}
+inline Active VersionAccepted::settle() const {
+  return {};
+}
+inline UpdateSeen VersionAccepted::see_update() const {
+  return {};
+}
+inline UpdateSeen ReadPending::lose_read() const {
+  return {};
+}
+inline UpdateSeen ReadPending::see_update() const {
+  return {};
+}
 
 using Any = std::variant<Discovered, Subscribing, Active, UpdateSeen, ReadPending, VersionAccepted, Unsubscribing,
                          Closed, UnsubscribeUnknown, ReconciliationRequired>;

@@ -27,7 +27,9 @@ struct Now {
   WallTime wall;
 };
 
-[[nodiscard]] constexpr double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
+[[nodiscard]] constexpr double seconds(Duration d) {
+  return std::chrono::duration<double>(d).count();
+}
 [[nodiscard]] constexpr Duration from_seconds(double s) {
   // Saturates: a schedule computed from a tiny rate must not wrap.
   constexpr double max_s = 3.0e8;

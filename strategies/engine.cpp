@@ -1,0 +1,188 @@
+#include "strategies/engine.hpp"
+
+#include <cassert>
+#include <utility>
+
+namespace freshet {
+
+Engine::Engine(Settings settings, std::uint64_t seed) : settings_(std::move(settings)), random_(seed) {
+  partners_.reserve(settings_.partners.size());
+  for (const PartnerSettings& partner : settings_.partners) {
+    partners_.push_back(Partner{.limiter = Limiter(partner.budget),
+                                .breaker = Breaker(partner.breaker),
+                                .concurrency = ConcurrencyLimit(partner.budget.concurrency),
+                                .schedule = Scheduler(partner.budget.rate_per_s, random_.next()),
+                                .by_handle = {},
+                                .free_handles = {},
+                                .waited_for = {},
+                                .background = {},
+                                .paused = false});
+  }
+}
+
+void Engine::apply(const Event& event, Now now, Effects& effects) {
+  assert(now.instant >= now_.instant);
+  now_ = now;
+  effects_ = &effects;
+  std::visit([this](const auto& e) { on(e); }, event);
+  advance();
+  effects_ = nullptr;
+}
+
+Subscriber* Engine::find(SubscriberId id) {
+  const auto it = subscribers_.find(id);
+  return it == subscribers_.end() ? nullptr : &it->second;
+}
+
+Watch* Engine::find(WatchId id) {
+  const auto it = watches_.find(id);
+  return it == watches_.end() ? nullptr : it->second.get();
+}
+
+Subscription* Engine::find_subscription(SubscriberId subscriber, const std::string& uri) {
+  Subscriber* s = find(subscriber);
+  if (s == nullptr) return nullptr;
+  const auto it = s->subscriptions.find(uri);
+  return it == s->subscriptions.end() ? nullptr : &it->second;
+}
+
+void Engine::on(const SubscriberOpened& e) {
+  assert(index(e.upstream) < settings_.upstreams.size());
+  const auto [it, added] =
+      subscribers_.try_emplace(e.subscriber, Subscriber{.id = e.subscriber,
+                                                        .upstream = e.upstream,
+                                                        .principal = e.principal,
+                                                        .declared = e.declared,
+                                                        .strategy = choose_strategy(e.declared),
+                                                        .shadow = e.shadow,
+                                                        .subscriptions = {},
+                                                        .seen = SeenMemory(settings_.limits.seen_per_subscriber_max)});
+  assert(added);
+  timers_.set({TimerKind::absence, index(it->first)}, now_.instant + upstream(e.upstream).absent_grace);
+}
+
+void Engine::on(const PrincipalAdopted& e) {
+  Subscriber* s = find(e.subscriber);
+  if (s == nullptr || s->principal == e.principal) return;
+  s->principal = e.principal;
+  for (auto& [uri, sub] : s->subscriptions) {
+    if (sub.watch == nullptr) continue;
+    leave(sub);
+    join(sub, watch_for({s->upstream, s->principal, uri, SubscriberId{}}));
+    if (state::live(sub.state)) ask_soon(*sub.watch, ReadKind::catchup, &sub);
+  }
+}
+
+void Engine::on(const SessionRenewed& e) {
+  Subscriber* s = find(e.subscriber);
+  if (s == nullptr) return;
+  const Strategy before = s->strategy;
+  s->declared = e.declared;
+  s->strategy = choose_strategy(e.declared);
+  s->native_refused = false;
+  if (before != s->strategy) {
+    emit(StrategyChanged{s->upstream, s->id, {}, before, s->strategy, StrategyReason::redeclared});
+  }
+  for (auto& [uri, sub] : s->subscriptions) {
+    sub.native = false;
+    if (state::live(sub.state)) reconcile(sub);
+  }
+}
+
+void Engine::on(const SubscriberClosed& e) {
+  Subscriber* s = find(e.subscriber);
+  if (s == nullptr) return;
+  for (auto& [uri, sub] : s->subscriptions) drop(sub);
+  timers_.cancel({TimerKind::absence, index(s->id)});
+  subscribers_.erase(e.subscriber);
+}
+
+void Engine::on(const StreamAttached& e) {
+  Subscriber* s = find(e.subscriber);
+  if (s == nullptr) return;
+  const bool returned = std::exchange(s->absent, false);
+  s->attached = true;
+  timers_.cancel({TimerKind::absence, index(s->id)});
+  for (auto& [uri, sub] : s->subscriptions) {
+    if (!state::live(sub.state)) continue;
+    if (!e.resumed) sub.stream_lost();
+    if (returned) {
+      reschedule(*sub.watch);
+      ask_soon(*sub.watch, ReadKind::catchup, &sub);
+    }
+    tell(sub);
+  }
+}
+
+void Engine::on(const StreamDetached& e) {
+  Subscriber* s = find(e.subscriber);
+  if (s == nullptr || !s->attached) return;
+  s->attached = false;
+  timers_.set({TimerKind::absence, index(s->id)}, now_.instant + upstream(s->upstream).absent_grace);
+}
+
+void Engine::on(const ClientRequestSent& e) {
+  Partner& p = partner_of(e.upstream);
+  p.limiter.charge_client(now_.instant);
+  p.limiter.client_began();
+}
+
+void Engine::on(const ClientRequestEnded& e) {
+  Partner& p = partner_of(e.upstream);
+  p.limiter.client_ended();
+  if (e.http_status == 429 || e.http_status == 503) {
+    throttled(e.upstream, e.retry_after);
+  } else if (e.http_status == 0 || e.http_status == 502 || e.http_status == 504) {
+    failing(e.upstream);
+  } else {
+    p.breaker.on_success(now_.instant);
+  }
+}
+
+std::optional<Duration> Engine::admit_client(UpstreamId upstream_id, Instant now) {
+  Limiter& limiter = partner_of(upstream_id).limiter;
+  if (limiter.try_take_client(now)) return std::nullopt;
+  return limiter.client_available_at(now) - now;
+}
+
+void Engine::fire(const TimerKey& timer) {
+  if (timer.kind == TimerKind::absence) {
+    Subscriber* s = find(SubscriberId{timer.id});
+    s->absent = true;
+    for (auto& [uri, sub] : s->subscriptions) {
+      if (sub.watch != nullptr) reschedule(*sub.watch);
+    }
+    return;
+  }
+  Subscription& sub = *subscriptions_.at(timer.id);
+  switch (timer.kind) {
+    case TimerKind::baseline_wait:
+      activate_degraded(sub);
+      break;
+    case TimerKind::notify:
+      tell(sub);
+      break;
+    case TimerKind::watchdog:
+      silence_over(sub);
+      break;
+    case TimerKind::grace:
+      grace_over(sub);
+      break;
+    case TimerKind::native_retry:
+      retry_native(sub);
+      break;
+    case TimerKind::reread:
+      ask_soon(*sub.watch, ReadKind::catchup, &sub);
+      break;
+    case TimerKind::absence:
+      break;
+  }
+}
+
+Instant Engine::next_wake() const {
+  Instant wake = timers_.next();
+  for (const Partner& p : partners_) wake = std::min(wake, next_read_at(p));
+  return wake;
+}
+
+}  // namespace freshet

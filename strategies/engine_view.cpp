@@ -1,0 +1,82 @@
+// How things stand, to be shown.
+#include <algorithm>
+
+#include "strategies/engine.hpp"
+
+namespace freshet {
+
+// What the present schedule allows, not what was wished for. A read's own time counts: the picture ages while it
+// travels.
+Duration Engine::bound(const Subscription& sub) const {
+  const Watch& watch = *sub.watch;
+  const UpstreamSettings& settings = upstream(watch.key.upstream);
+  if (sub.strategy == Strategy::subscribe) {
+    return silence_limit(sub) + watch.freshness->watchdog_grace + settings.read_timeout;
+  }
+  const Partner& p = partner_of(watch.key.upstream);
+  const Duration planned =
+      watch.handle ? p.schedule.bound(*watch.handle, now_.instant) : watch.freshness->plan.interval_max;
+  const Duration pause = std::max(Duration::zero(), p.breaker.paused_until() - std::max(now_.instant, Instant{}));
+  return planned + settings.read_timeout + (p.paused ? pause : Duration::zero());
+}
+
+void Engine::for_each_subscription(Instant now, const std::function<void(const SubscriptionView&)>& visit) const {
+  for (const auto& [id, s] : subscribers_) {
+    for (const auto& [uri, sub] : s.subscriptions) {
+      if (state::fenced(sub.state)) continue;
+      const Watch& watch = *sub.watch;
+      const Scheduler& schedule = partner_of(s.upstream).schedule;
+      SubscriptionView view{.subscriber = id,
+                            .upstream = s.upstream,
+                            .uri = uri,
+                            .state = state::name(sub.state),
+                            .strategy = sub.strategy,
+                            .presence = watch.presence,
+                            .attached = s.attached,
+                            .degraded = sub.degraded,
+                            .absent = s.absent,
+                            .age = {},
+                            .bound = bound(sub),
+                            .confirmed_at = {},
+                            .changed_at = {},
+                            .next_read_in = {},
+                            .changes_per_s = watch.handle ? schedule.change_rate(*watch.handle) : 0.0,
+                            .version = {}};
+      if (watch.version) {
+        view.age = now - watch.version->dispatched;
+        view.confirmed_at = watch.version->observed_at;
+        view.changed_at = watch.version->changed_at;
+        if (is_content(watch.version->digest)) view.version = to_hex(watch.version->digest);
+        if (watch.handle) {
+          view.next_read_in = watch.version->dispatched + schedule.planned_interval(*watch.handle) - now;
+        }
+      }
+      visit(view);
+    }
+  }
+}
+
+void Engine::for_each_subscriber(const std::function<void(const SubscriberView&)>& visit) const {
+  for (const auto& [id, s] : subscribers_) visit({id, s.upstream, s.strategy, s.attached, s.absent, s.open});
+}
+
+std::vector<PartnerView> Engine::partners(Instant now) const {
+  std::vector<PartnerView> views;
+  for (std::size_t i = 0; i < partners_.size(); ++i) {
+    const Partner& p = partners_[i];
+    const bool open = p.breaker.state(now) == Breaker::State::open;
+    views.push_back({.partner = PartnerId{static_cast<std::uint32_t>(i)},
+                     .rate_per_s = p.limiter.settings().rate_per_s,
+                     .wished_per_s = p.schedule.wished_rate(),
+                     .in_flight = p.limiter.own_in_flight() + p.limiter.client_in_flight(),
+                     .paused_for = open ? std::optional(p.breaker.paused_until() - now) : std::nullopt,
+                     .pause_reason = !open                                              ? ""
+                                     : p.breaker.reason() == Breaker::Reason::throttled ? "throttled"
+                                                                                        : "failing",
+                     .waiting = p.waited_for.size() + p.background.size(),
+                     .polled = p.schedule.watches()});
+  }
+  return views;
+}
+
+}  // namespace freshet

@@ -1,0 +1,130 @@
+// Is a native subscription alive? A read after long silence tells; a change that is not notified within the grace has
+// the subscription polled from then on.
+#include <algorithm>
+
+#include "strategies/engine.hpp"
+
+namespace freshet {
+
+namespace {
+constexpr unsigned prompt_updates_to_promote = 2;
+constexpr double silence_in_update_gaps = 8.0;
+constexpr double gap_smoothing = 0.25;
+constexpr Duration silence_learned_min = std::chrono::seconds(30);
+}  // namespace
+
+// The configured silence, or less where the resource is known to be updated more often than that.
+Duration Engine::silence_limit(const Subscription& sub) const {
+  const Duration configured = sub.watch->freshness->watchdog_silence;
+  if (sub.update_gap == Duration::zero()) return configured;
+  const Duration learned = from_seconds(seconds(sub.update_gap) * silence_in_update_gaps);
+  return std::min(configured, std::max(learned, silence_learned_min));
+}
+
+void Engine::watch_silence(Subscription& sub) {
+  if (sub.strategy != Strategy::subscribe || !state::live(sub.state)) return;
+  timers_.set({TimerKind::watchdog, sub.id}, now_.instant + silence_limit(sub));
+}
+
+void Engine::silence_over(Subscription& sub) {
+  if (sub.subscriber->absent) return watch_silence(sub);
+  ask_soon(*sub.watch, ReadKind::watchdog, &sub);
+}
+
+// An update came in: whatever was suspected, the upstream notifies.
+void Engine::alive(Subscription& sub) {
+  if (sub.last_update != Instant::min()) {
+    const double gap = seconds(now_.instant - sub.last_update);
+    const double before = sub.update_gap == Duration::zero() ? gap : seconds(sub.update_gap);
+    sub.update_gap = from_seconds(before + gap_smoothing * (gap - before));
+  }
+  sub.last_update = now_.instant;
+  sub.watchdog_base.reset();
+  if (sub.suspect) {
+    sub.suspect.reset();
+    timers_.cancel({TimerKind::grace, sub.id});
+    emit(WatchdogChecked{sub.subscriber->upstream, WatchdogResult::prompt});
+  }
+  watch_silence(sub);
+  if (sub.strategy == Strategy::poll && sub.native) prove_prompt(sub);
+}
+
+// While demoted: an update that comes before a poll found its change counts towards going back.
+void Engine::prove_prompt(Subscription& sub) {
+  if (sub.owed_or_told()) return;
+  if (++sub.prompt_updates < prompt_updates_to_promote) return;
+  move(sub, Strategy::subscribe, StrategyReason::prompt_again);
+  reschedule(*sub.watch);
+  watch_silence(sub);
+}
+
+// A read of a natively subscribed resource was accepted. It says something only if it was dispatched after the last
+// native update.
+void Engine::check_native(Subscription& sub, const Read& read) {
+  const Digest digest = sub.watch->version->digest;
+  if (read.dispatched <= sub.last_update) return;
+  const bool checking = read.kind == ReadKind::watchdog && read.subscription == sub.id;
+  if (checking) watch_silence(sub);
+  if (!sub.watchdog_base || digest == sub.watchdog_base) {
+    if (checking) {
+      emit(WatchdogChecked{sub.subscriber->upstream,
+                           sub.watchdog_base ? WatchdogResult::unchanged : WatchdogResult::rebased});
+    }
+    sub.watchdog_base = digest;
+    sub.suspect.reset();
+    timers_.cancel({TimerKind::grace, sub.id});
+    return;
+  }
+  if (sub.suspect) return;
+  sub.suspect = digest;
+  sub.suspected_by = read.kind == ReadKind::client ? Origin::client : Origin::watchdog;
+  timers_.set({TimerKind::grace, sub.id}, now_.instant + sub.watch->freshness->watchdog_grace);
+}
+
+// Changed, and still no notification: the native subscription is broken. It is kept; its updates only trigger reads.
+void Engine::grace_over(Subscription& sub) {
+  sub.suspect.reset();
+  emit(WatchdogChecked{sub.subscriber->upstream, WatchdogResult::broken});
+  move(sub, Strategy::poll, StrategyReason::silent);
+  reschedule(*sub.watch);
+  if (sub.seen != sub.watch->version->digest) found(sub, sub.suspected_by, std::nullopt);
+  progress(sub);
+  tell(sub);
+}
+
+void Engine::on(const UpstreamStreamRefused& e) {
+  Subscriber* s = find(e.subscriber);
+  if (s == nullptr) return;
+  s->native_refused = true;
+  fall_back(*s, StrategyReason::no_upstream_stream);
+}
+
+void Engine::on(const UpstreamStreamLost& e) {
+  if (Subscriber* s = find(e.subscriber)) fall_back(*s, StrategyReason::stream_lost);
+}
+
+// Native updates cannot arrive: poll, and read now what may have been missed.
+void Engine::fall_back(Subscriber& s, StrategyReason reason) {
+  for (auto& [uri, sub] : s.subscriptions) {
+    if (sub.strategy != Strategy::subscribe || state::fenced(sub.state)) continue;
+    move(sub, Strategy::poll, reason);
+    if (!state::live(sub.state)) continue;
+    ask_soon(*sub.watch, ReadKind::catchup, &sub);
+    reschedule(*sub.watch);
+  }
+}
+
+void Engine::on(const UpstreamStreamRestored& e) {
+  Subscriber* s = find(e.subscriber);
+  if (s == nullptr || s->native_refused) return;
+  for (auto& [uri, sub] : s->subscriptions) {
+    if (!state::live(sub.state) || !sub.native || sub.strategy != Strategy::poll) continue;
+    move(sub, Strategy::subscribe, StrategyReason::restored);
+    sub.watchdog_base.reset();
+    ask_soon(*sub.watch, ReadKind::catchup, &sub);
+    watch_silence(sub);
+    reschedule(*sub.watch);
+  }
+}
+
+}  // namespace freshet
