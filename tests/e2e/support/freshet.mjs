@@ -8,6 +8,10 @@ import { until } from "./until.mjs";
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 export const binary = process.env.FRESHET_BIN ?? path.join(root, ".build/dev/freshet");
 
+// The variables that steer this suite are not the sidecar's settings.
+const withoutOurs = Object.fromEntries(
+  Object.keys(process.env).filter((name) => name.startsWith("FRESHET_")).map((name) => [name, undefined]));
+
 /** A running sidecar: where it listens, what it logged, what its admin side says. */
 export class Freshet {
   constructor(child, folder, addresses) {
@@ -66,10 +70,11 @@ export async function startFreshet({ upstream, config, args = [], env, interval 
   }
   if (upstream) flags.push("--upstream", upstream);
   if (interval) flags.push("--interval", interval);
-  const child = new Child(binary, [...flags, ...args], { env });
+  const child = new Child(binary, [...flags, ...args], { env: { ...withoutOurs, ...env } });
   try {
-    const [, address] = await child.line(/\blistening\b.*\baddress=(\S+)/);
-    const [, admin] = await child.line(/\blistening\b.*\badmin=(\S+)/);
+    // As text or as a JSON object: address=127.0.0.1:1234 or "address":"127.0.0.1:1234".
+    const [, address] = await child.line(/\blistening\b.*\baddress"?[=:]"?([^\s",]+)/);
+    const [, admin] = await child.line(/\blistening\b.*\badmin"?[=:]"?([^\s",]+)/);
     return new Freshet(child, folder, { address, admin });
   } catch (error) {
     await child.stop("SIGKILL");
@@ -79,11 +84,11 @@ export async function startFreshet({ upstream, config, args = [], env, interval 
 }
 
 /** Runs `freshet` with these arguments to its end; `files` (name to text) are laid in the folder it runs in. */
-export async function runFreshet(args, { files = {}, ...options } = {}) {
+export async function runFreshet(args, { files = {}, env, ...options } = {}) {
   const cwd = await mkdtemp(path.join(os.tmpdir(), "freshet-e2e-"));
   try {
     for (const [name, text] of Object.entries(files)) await writeFile(path.join(cwd, name), text);
-    return await run(binary, args, { cwd, ...options });
+    return await run(binary, args, { cwd, env: { ...withoutOurs, ...env }, ...options });
   } finally {
     await rm(cwd, { recursive: true, force: true });
   }

@@ -1,5 +1,5 @@
-// The typical upstream: the official SDK's McpServer on Streamable HTTP, whose resources cannot be subscribed to.
-// In a test it runs in the test's own process, or, to be killed, as a child (see `startSdkServerProcess`).
+// The typical upstream: the official SDK's McpServer on Streamable HTTP, whose resources cannot be subscribed to
+// (with `subscribe` they can: each session that did is told by `notify`, and by nothing else). In a test it runs in the test's own process, or, to be killed, as a child (see `startSdkServerProcess`).
 import { fork } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -7,7 +7,7 @@ import http from "node:http";
 import { fileURLToPath } from "node:url";
 import { McpServer, ResourceTemplate } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
-import { McpError } from "@modelcontextprotocol/sdk/types.js";
+import { McpError, SubscribeRequestSchema, UnsubscribeRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import { Journal, within } from "./until.mjs";
 
@@ -21,9 +21,10 @@ export class SdkServer {
   open = new Set();
   #sessions = new Map();
 
-  constructor({ stateful = true, json = false, respond = null } = {}) {
+  constructor({ stateful = true, json = false, subscribe = false, respond = null } = {}) {
     this.stateful = stateful;
     this.json = json;
+    this.subscribe = subscribe;
     this.respond = respond;
     this.http = http.createServer((request, response) => this.#handle(request, response));
     this.http.on("connection", (socket) => {
@@ -50,6 +51,18 @@ export class SdkServer {
     this.contents.delete(uri);
   }
 
+  /** Tells the sessions that subscribed to `uri` that it was updated; how many they are. */
+  async notify(uri, updated = uri) {
+    const told = [...this.#sessions.values()].filter(({ mcp }) => mcp.subscribed?.has(uri));
+    await Promise.all(told.map(({ mcp }) => mcp.server.sendResourceUpdated({ uri: updated })));
+    return told.length;
+  }
+
+  /** Lets the calls of the tool `hang` end. */
+  release() {
+    this.http.emit("release");
+  }
+
   get sessions() {
     return this.#sessions.size;
   }
@@ -66,14 +79,15 @@ export class SdkServer {
       list: () => ({ resources: [...this.contents.keys()].map((uri) => ({ uri, name: uri })) }),
     });
     mcp.registerResource("note", template, { mimeType: "text/plain" }, (uri, { name }) => this.#note(`note://${name}`));
+    if (this.subscribe) allowSubscribing(mcp);
     mcp.registerTool("write", { inputSchema: { uri: z.string(), text: z.string() } }, ({ uri, text }) => {
       this.set(uri, text);
       return { content: [{ type: "text", text: "written" }] };
     });
     mcp.registerTool("hang", { inputSchema: {} }, async (_, { signal }) => {
-      await once(signal, "abort");
-      this.requests.push({ method: "aborted" });
-      return { content: [] };
+      await Promise.race([once(signal, "abort"), once(this.http, "release")]);
+      if (signal.aborted) this.requests.push({ method: "aborted" });
+      return { content: [{ type: "text", text: "released" }] };
     });
     mcp.registerTool("count", { inputSchema: { to: z.number() } }, async ({ to }, { sendNotification, _meta }) => {
       for (let progress = 1; progress <= to; ++progress) {
@@ -128,6 +142,13 @@ export class SdkServer {
   }
 }
 
+function allowSubscribing(mcp) {
+  mcp.subscribed = new Set();
+  mcp.server.registerCapabilities({ resources: { subscribe: true } });
+  mcp.server.setRequestHandler(SubscribeRequestSchema, ({ params }) => (mcp.subscribed.add(params.uri), {}));
+  mcp.server.setRequestHandler(UnsubscribeRequestSchema, ({ params }) => (mcp.subscribed.delete(params.uri), {}));
+}
+
 function answerError(response, status, error) {
   response.writeHead(status, { "Content-Type": "application/json" });
   response.end(JSON.stringify({ jsonrpc: "2.0", error, id: null }));
@@ -176,6 +197,10 @@ export class SdkServerProcess {
     if (this.child.connected) this.child.send({ set: [uri, text] });
   }
 
+  notify(uri) {
+    this.child.send({ notify: uri });
+  }
+
   async kill() {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     const ended = once(this.child, "exit");
@@ -195,6 +220,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   process.on("disconnect", () => process.exit(0));
   process.on("message", async (message) => {
     if (message.set) server.set(...message.set);
+    if (message.notify) await server.notify(message.notify);
     if (!message.start) return;
     server = await SdkServer.start(message.start);
     const { push } = server.requests;
