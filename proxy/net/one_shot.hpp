@@ -4,19 +4,15 @@
 #include <optional>
 #include <utility>
 
-#include <boost/asio/steady_timer.hpp>
-
+#include "proxy/net/alarm.hpp"
 #include "proxy/net/task.hpp"
 
 namespace freshet::net {
 
-using Timer =
-    asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Executor>;
-
 template <class T>
 class OneShot {
  public:
-  explicit OneShot(Executor executor) : signal_(executor, Timer::time_point::max()) {}
+  explicit OneShot(Executor executor) : signal_(executor, Clock::time_point::max()) {}
 
   // The first value counts; later ones are ignored. Never resumes the waiter inside this call.
   void set(T value) {
@@ -29,7 +25,7 @@ class OneShot {
 
   // At most one waiter. Empty if the wait was cancelled or lasted longer than `limit`.
   Task<std::optional<T>> wait(std::chrono::nanoseconds limit = std::chrono::hours(24 * 365)) {
-    if (!value_) {
+    if (!value_ && !is_cancelled(co_await asio::this_coro::cancellation_state)) {
       signal_.expires_after(limit);
       error_code ec;
       co_await signal_.async_wait(asio::redirect_error(use_task, ec));

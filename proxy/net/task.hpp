@@ -3,6 +3,8 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/system/result.hpp>
 
@@ -20,5 +22,12 @@ inline constexpr asio::use_awaitable_t<Executor> use_task{};
 
 template <class T = void>
 using Result = boost::system::result<T>;
+
+// True once the task that asks was told to end. Nothing in net/ suspends any more from then on, so that a cancelled
+// task runs to its end whatever it still tries:
+//   if (is_cancelled(co_await asio::this_coro::cancellation_state)) co_return asio::error::operation_aborted;
+[[nodiscard]] inline bool is_cancelled(const asio::cancellation_state& state) {
+  return state.cancelled() != asio::cancellation_type::none;
+}
 
 }  // namespace freshet::net

@@ -5,8 +5,8 @@
 #include <list>
 
 #include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/steady_timer.hpp>
 
+#include "proxy/net/alarm.hpp"
 #include "proxy/net/task.hpp"
 
 namespace freshet::net {
@@ -19,13 +19,15 @@ class TaskGroup {
   // Requires that the group is empty: the owner has awaited join().
   ~TaskGroup();
 
-  // Starts the coroutine on the loop. An exception that leaves it is a broken invariant and ends the process.
+  // Starts the coroutine on the loop, never inside this call. An exception that leaves it is a broken invariant and
+  // ends the process; cancellation throws none.
   void spawn(Task<> task);
 
-  // Asks every task to end: a terminal cancellation reaches the operation that each is suspended in.
+  // Asks every task to end: a terminal cancellation reaches the operation that each is suspended in, which fails with
+  // operation_aborted, and so does whatever would suspend later.
   void cancel();
 
-  // Completes when no task is left.
+  // Completes when no task is left, also for a caller that was itself cancelled.
   Task<> join();
 
   [[nodiscard]] std::size_t size() const { return tasks_.size(); }
@@ -33,10 +35,15 @@ class TaskGroup {
  private:
   struct Entry {
     asio::cancellation_signal signal;
+    bool started = false;
+    bool cancelled = false;
   };
+  static Task<> run(Entry& entry, Task<> task);
+  void ended(std::list<Entry>::iterator entry);
+
   Executor executor_;
   std::list<Entry> tasks_;
-  asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Executor> empty_;
+  Timer empty_;
 };
 
 }  // namespace freshet::net
