@@ -4,7 +4,6 @@
 #include <array>
 #include <cassert>
 #include <charconv>
-#include <cstdio>
 #include <tuple>
 #include <utility>
 
@@ -283,10 +282,12 @@ ContentDigest ResultReader::digest() const {
 }  // namespace
 
 std::string to_hex(const Hash128& hash) {
-  std::array<char, 33> out;
-  std::snprintf(out.data(), out.size(), "%016llx%016llx", static_cast<unsigned long long>(hash.high),
-                static_cast<unsigned long long>(hash.low));
-  return {out.data(), out.size() - 1};
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string out;
+  for (const auto half : {hash.high, hash.low}) {
+    for (int shift = 60; shift >= 0; shift -= 4) out += digits[(half >> shift) & 0xf];
+  }
+  return out;
 }
 
 RawDigest raw_digest(std::string_view body, std::size_t id_begin, std::size_t id_end) {
