@@ -69,6 +69,14 @@ struct SendNativeUnsubscribe {
   Generation generation;
 };
 
+struct SendListPage {
+  PageId page;
+  SubscriberId via;
+  UpstreamId upstream;
+  std::optional<std::string> cursor;  // none: the first page
+  Duration timeout;
+};
+
 // --- towards the client ---
 
 struct AnswerSubscribe {
@@ -112,6 +120,10 @@ struct Withdraw {
   NoticeId notice;
   SubscriberId subscriber;
 };
+// A synthesised notifications/resources/list_changed.
+struct NotifyListChanged {
+  SubscriberId subscriber;
+};
 // A message from the upstream's stream that is nobody's subscription: handed on as it came.
 struct Relay {
   SubscriberId subscriber;
@@ -146,7 +158,8 @@ struct ReadJudged {
   UpstreamId upstream;
   ReadKind kind;
   Verdict verdict;
-  std::optional<Duration> age_resolved;  // age of the picture that this read replaced
+  std::optional<Duration> age_resolved;      // age of the picture that this read replaced
+  std::optional<Duration> since_modified{};  // of a change, since the upstream's own lastModified: a hint
 };
 struct NoticeDelivered {
   UpstreamId upstream;
@@ -186,6 +199,45 @@ struct WatchdogChecked {
   UpstreamId upstream;
   WatchdogResult result;
 };
+// One complete scan of a principal's resources/list, or the reason why it is none.
+enum class ListResult : std::uint8_t { proven, unproven, differing, overtaken, bad_cursor, looping, too_long, failed };
+
+[[nodiscard]] constexpr std::string_view to_string(ListResult r) {
+  switch (r) {
+    case ListResult::proven:
+      return "proven";
+    case ListResult::unproven:
+      return "unproven";
+    case ListResult::differing:
+      return "differing";
+    case ListResult::overtaken:
+      return "overtaken";
+    case ListResult::bad_cursor:
+      return "bad_cursor";
+    case ListResult::looping:
+      return "looping";
+    case ListResult::too_long:
+      return "too_long";
+    case ListResult::failed:
+      return "failed";
+  }
+  return "";
+}
+struct ListScanned {
+  UpstreamId upstream;
+  ListResult result;
+};
+// Two sessions of one principal see this resource differently: it is watched apart for this one from now on.
+struct SessionsDisagreed {
+  UpstreamId upstream;
+  SubscriberId subscriber;
+  std::string uri;
+};
+// In shadow: what would have been told.
+struct NoticeWithheld {
+  UpstreamId upstream;
+  Origin origin;
+};
 struct PartnerPaused {
   PartnerId partner;
   Duration length;
@@ -212,7 +264,8 @@ struct BudgetWaited {
 using Effect = std::variant<SendRead, SendNativeSubscribe, SendNativeUnsubscribe, AnswerSubscribe, AnswerUnsubscribe,
                             RefuseRequest, ForwardRead, ServeRead, Notify, Withdraw, Relay, ReadJudged, NoticeDelivered,
                             NoticeCoalesced, StrategyChanged, WatchdogChecked, PartnerPaused, PartnerResumed,
-                            PrincipalRefused, ResourceRefused, LateAfterClose, BudgetWaited>;
+                            PrincipalRefused, ResourceRefused, LateAfterClose, BudgetWaited, SendListPage,
+                            NotifyListChanged, ListScanned, SessionsDisagreed, NoticeWithheld>;
 using Effects = std::vector<Effect>;
 
 }  // namespace freshet

@@ -38,7 +38,8 @@ struct SessionRenewed {
 struct SubscriberClosed {
   SubscriberId subscriber;
 };
-// A stream to the client is there. `resumed`: it continues the last one, nothing that was sent is lost.
+// A stream to the client is there. `resumed`: it continues the last one, nothing that was sent is lost. Otherwise every
+// notice that the last stream carried was settled before.
 struct StreamAttached {
   SubscriberId subscriber;
   bool resumed = false;
@@ -96,6 +97,10 @@ struct NativeUnsubscribeEnded {
   Generation generation;
   NativeOutcome outcome;
 };
+struct ListPageEnded {
+  PageId page;
+  ListOutcome outcome;
+};
 struct NoticeSettled {
   NoticeId notice;
   bool delivered;  // handed to the socket; false: its stream died with it
@@ -107,6 +112,10 @@ struct UpdateArrived {
   SubscriberId subscriber;  // on whose upstream stream
   std::string uri;
   MessagePtr message;
+};
+// notifications/resources/list_changed on this subscriber's upstream stream. Relaying it is the shell's part.
+struct ListChangeArrived {
+  SubscriberId subscriber;
 };
 // The upstream offers no stream (405, or nothing but failures): native updates cannot arrive.
 struct UpstreamStreamRefused {
@@ -134,10 +143,10 @@ struct ClientRequestEnded {
 // The time that next_wake() named has come.
 struct Woken {};
 
-using Event =
-    std::variant<SubscriberOpened, PrincipalAdopted, SessionRenewed, SubscriberClosed, StreamAttached, StreamDetached,
-                 SubscribeAsked, UnsubscribeAsked, ReadAsked, WriteEnded, ServedDelivered, ReadEnded,
-                 NativeSubscribeEnded, NativeUnsubscribeEnded, NoticeSettled, UpdateArrived, UpstreamStreamRefused,
-                 UpstreamStreamLost, UpstreamStreamRestored, ClientRequestSent, ClientRequestEnded, Woken>;
+using Event = std::variant<SubscriberOpened, PrincipalAdopted, SessionRenewed, SubscriberClosed, StreamAttached,
+                           StreamDetached, SubscribeAsked, UnsubscribeAsked, ReadAsked, WriteEnded, ServedDelivered,
+                           ReadEnded, NativeSubscribeEnded, NativeUnsubscribeEnded, ListPageEnded, NoticeSettled,
+                           UpdateArrived, ListChangeArrived, UpstreamStreamRefused, UpstreamStreamLost,
+                           UpstreamStreamRestored, ClientRequestSent, ClientRequestEnded, Woken>;
 
 }  // namespace freshet

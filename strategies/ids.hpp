@@ -22,6 +22,8 @@ enum class WatchId : std::uint64_t {};
 enum class ReadId : std::uint64_t {};
 // One notification on its way to one subscriber. Given out by the engine, never reused.
 enum class NoticeId : std::uint64_t {};
+// One page of a resources/list scan travelling upstream. Given out by the engine, never reused.
+enum class PageId : std::uint64_t {};
 // A client's request that waits for the engine's answer. Given out by the shell, never reused.
 enum class RequestId : std::uint64_t {};
 

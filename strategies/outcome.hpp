@@ -30,6 +30,7 @@ struct Content {
   Digest digest;  // of the canonical form
   std::string mime_type;
   ResultPtr result;                          // null: too large to keep, or cannot be shared
+  bool empty = false;                        // `contents` has no item: ambiguous, see DESIGN's rule 6
   bool shareable_across_principals = false;  // the upstream said cacheScope: public
   std::optional<Duration> ttl;               // the upstream's ttlMs
   std::optional<WallTime> last_modified;     // annotations.lastModified: a hint for lag, never a version
@@ -66,6 +67,19 @@ struct Failed {
 };
 
 using ReadOutcome = std::variant<Content, NotFound, Unauthorized, Forbidden, Throttled, Rejected, Failed>;
+
+// Of one page of resources/list.
+struct ListedResource {
+  std::string uri;
+  Digest digest;  // of its entry
+};
+struct ListPage {
+  std::vector<ListedResource> resources;
+  std::optional<std::string> next_cursor;  // opaque; "" is a cursor, none ends the list
+  std::optional<std::string> snapshot;     // what the page says of its snapshot; counts only where negotiated
+};
+struct CursorRefused {};  // a definite error in answer to a request that carried a cursor
+using ListOutcome = std::variant<ListPage, CursorRefused, Unauthorized, Forbidden, Throttled, Rejected, Failed>;
 
 // Of resources/subscribe and resources/unsubscribe sent upstream.
 struct Accepted {};

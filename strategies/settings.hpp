@@ -19,6 +19,8 @@ enum class Mode : std::uint8_t {
   off,     // pass through
 };
 
+inline constexpr std::size_t list_pages_max = 200;  // of one scan of resources/list
+
 // How fresh one kind of resource shall be kept.
 struct Freshness {
   WatchPlan plan;
@@ -44,6 +46,8 @@ struct UpstreamSettings {
   Duration absent_grace = std::chrono::seconds(60);               // polls go on this long without a stream
   Duration reads_max_age = std::chrono::seconds(2);               // 0: every client read travels
   Duration notify_min_interval = std::chrono::milliseconds(100);  // per subscription; the last change is never lost
+  // A principal with watches makes some read at least this often, so that a revoked credential is noticed; 0: off.
+  Duration principal_check = std::chrono::seconds(20);
   bool list_polling = false;
   Duration list_interval = std::chrono::minutes(5);
 };

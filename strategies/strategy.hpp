@@ -13,6 +13,8 @@ struct Declaration {
   bool resources = false;
   bool subscribe = false;
   bool list_changed = false;
+  bool list_snapshots = false;  // negotiated: every resources/list page names the snapshot that it belongs to
+  bool sessions = true;         // false: it keeps no sessions, so all of a principal's requests see the same
   std::string server_name;
   std::string server_version;
 };
