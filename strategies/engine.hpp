@@ -141,6 +141,8 @@ class Engine {
   void on(const StreamDetached&);
   void on(const ClientRequestSent&);
   void on(const ClientRequestEnded&);
+  void on(const ListPageEnded&) {}
+  void on(const ListChangeArrived&) {}
   void on(const Woken&) {}
   void fire(const TimerKey& timer);
 
