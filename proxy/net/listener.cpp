@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "proxy/net/acceptor.hpp"
+#include "proxy/net/log.hpp"
 #include "proxy/net/tls.hpp"
 
 namespace freshet::net {
@@ -66,7 +67,7 @@ Task<> Listener::State::accept(std::shared_ptr<State> state, std::size_t which, 
       ++state->open;
       group.spawn(serve(state, std::move(socket)));
     } else if (ec != asio::error::operation_aborted && ec != asio::error::connection_aborted) {
-      spdlog::warn("accept failed port={} error=\"{}\"", state->port, ec.message());
+      log::warn("accept failed", {{"port", std::to_string(state->port)}, {"error", ec.message()}});
       Timer pause(state->executor, after(accept_pause));
       co_await wait(pause);
     }

@@ -16,7 +16,7 @@ using net::Task;
 
 class Loop {
  public:
-  // Fails the test if the task has not ended after `limit`.
+  // Once per loop. Ends the test program if the task has not ended after `limit`.
   void run(Task<> task, std::chrono::seconds limit = std::chrono::seconds(10));
 
   [[nodiscard]] net::Executor executor() { return context_.get_executor(); }
