@@ -52,7 +52,11 @@ std::string take_zone(std::string& text) {
 }
 
 bool is_zone(std::string_view text) {
-  return text.starts_with("%25") && text.size() > 3 && text.find('%', 1) == std::string_view::npos;
+  const auto unreserved = [](char c) {
+    return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z') ||
+           std::string_view("-._~").find(c) != std::string_view::npos;
+  };
+  return text.starts_with("%25") && text.size() > 3 && std::ranges::all_of(text.substr(3), unreserved);
 }
 
 UrlResult parse_unix(std::string_view text) {

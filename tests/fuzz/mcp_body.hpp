@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "proxy/codec/mcp.hpp"
+#include "tests/fuzz/json_body.hpp"
 
 namespace freshet::fuzz {
 
@@ -15,7 +16,7 @@ inline std::string fuzz_mcp(std::string_view message) {
   (void)codec::read_cache_hint(message);
   (void)codec::read_uri_list(message);
   if (const auto filter = codec::read_listen_filter(message);
-      filter && !nlohmann::json::accept(codec::acknowledged_notification("1", *filter)))
+      filter && !is_json_text(codec::acknowledged_notification("1", *filter)))
     return "an acknowledgement that is no JSON";
   const auto before = codec::read_initialize_result(message);
   const auto shown = codec::show_subscribe(message);

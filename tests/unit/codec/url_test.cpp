@@ -45,6 +45,7 @@ TEST_CASE("a wrong address is told what is wrong with it", "[url]") {
   CHECK(parsed("http://[::1/") == "the IP address in brackets is malformed");
   CHECK(parsed("http://[v1.x]/") == "the IP address in brackets is malformed");
   CHECK(parsed("http://[fe80::1%eth0]/") == "the zone of an IPv6 address is written like [fe80::1%25eth0]");
+  CHECK(parsed("http://[fe80::1%25a/b]/") == "the zone of an IPv6 address is written like [fe80::1%25eth0]");
   CHECK(parsed("http://::1:8080/") == "the host is missing (an IPv6 address stands in brackets)");
   CHECK(parsed("http://u:0/") == "the port must be between 1 and 65535");
   CHECK(parsed("http://u:99999/") == "the port must be between 1 and 65535");
