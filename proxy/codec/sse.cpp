@@ -137,6 +137,7 @@ std::optional<SseEvent> SseDecoder::end_line() {
 }
 
 std::optional<SseEvent> SseDecoder::end_block() {
+  if (!block_open_) return std::nullopt;
   block_open_ = has_data_line_ = false;
   auto event = std::exchange(event_, {});
   if (event.oversized) event.data.clear();
