@@ -16,8 +16,8 @@ Duration Engine::bound(const Subscription& sub) const {
   const Partner& p = partner_of(watch.key.upstream);
   const Duration planned =
       watch.handle ? p.schedule.bound(*watch.handle, now_.instant) : watch.freshness->plan.interval_max;
-  const Duration pause = std::max(Duration::zero(), p.breaker.paused_until() - std::max(now_.instant, Instant{}));
-  return planned + settings.read_timeout + (p.paused ? pause : Duration::zero());
+  const Instant resumes = p.paused ? std::max(p.breaker.paused_until(), now_.instant) : now_.instant;
+  return planned + settings.read_timeout + (resumes - now_.instant);
 }
 
 void Engine::for_each_subscription(Instant now, const std::function<void(const SubscriptionView&)>& visit) const {
