@@ -1,5 +1,8 @@
 // The process as its operator sees it: start, what it shows, what it logs, how it ends.
 import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
 import { describe, test } from "node:test";
 import { connectClient } from "./support/client.mjs";
 import { borrow } from "./support/fixture.mjs";
@@ -182,4 +185,24 @@ test("several upstreams stand behind one sidecar, each at its path", async (t) =
     assert.equal(await session.read(A), text);
   }
   assert.equal((await exchange(freshet.url("/three"), { body: {} })).status, 404);
+});
+
+test("a credential in a file is read again when it changes", async (t) => {
+  const own = borrow(t);
+  const folder = await own(mkdtemp(path.join(os.tmpdir(), "freshet-secret-")), (one) => rm(one, { recursive: true }));
+  const file = path.join(folder, "token");
+  await writeFile(file, "first\n");
+  const server = await own(SdkServer.start({ contents }));
+  const headersAdd = [{ name: "Authorization", prefix: "Bearer ", value_from: `file:${file}` }];
+  const config = { upstreams: [{ name: "notes", url: server.url, headers_add: headersAdd }] };
+  const freshet = await own(startFreshet({ config }));
+  const session = await Session.open(freshet.url());
+  const stream = await own(session.stream(), (open) => open.close());
+  assert.equal(stream.status, 200);
+  await session.subscribe(A);
+  assert.ok(server.requests.entries.every(({ headers }) => headers.authorization === "Bearer first"));
+  await writeFile(file, "second\n");
+  await server.requests.find(({ id, headers }) => typeof id === "string" && headers.authorization === "Bearer second");
+  await session.request("tools/list");
+  assert.equal(server.requests.entries.at(-1).headers.authorization, "Bearer second");
 });

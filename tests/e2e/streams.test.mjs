@@ -167,6 +167,21 @@ for (const [kind, options] of Object.entries({ stateful: { stateful: true }, sta
   });
 }
 
+test("300 streams that were opened and dropped leave nothing behind, here or on the server", async (t) => {
+  const own = borrow(t);
+  const server = await own(SdkServer.start({ contents }));
+  const freshet = await own(startFreshet({ upstream: server.url }));
+  const session = await Session.open(freshet.url());
+  for (let round = 0; round < 300; ++round) {
+    const stream = await session.stream();
+    assert.equal(stream.status, 200);
+    stream.close();
+  }
+  assert.equal(await session.read(A), "one");
+  await freshet.metricReaches("freshet_streams", (value) => value === 0);
+  assert.ok(server.open.size < 10, `${server.open.size} connections to the server are open`);
+});
+
 describe("a session", { concurrency: 4 }, () => {
   test("that nobody made is answered 404, so that its client starts again", async (t) => {
     const own = borrow(t);

@@ -141,6 +141,26 @@ describe("through Freshet", { concurrency: 4 }, () => {
     assert.ok((await within(reader.read(), 5000, "the end")).done);
   });
 
+  test("what a server says on its own stream reaches the client in its order, known to Freshet or not", async (t) => {
+    const own = borrow(t);
+    const said = [{ method: "notifications/vendor/thing", params: { a: 1 } }, { method: "notifications/resources/list_changed" },
+      { id: "ask-1", method: "roots/list" }, { method: "notifications/message", params: { level: "info", data: "é" } }]
+      .map((message) => ({ jsonrpc: "2.0", ...message }));
+    const frames = said.map((message) => `event: message\ndata: ${JSON.stringify(message)}\n\n`);
+    frames.splice(1, 0, ": a comment\n\n", "event: ping\ndata: 2026-01-01\n\n");
+    const result = `{"protocolVersion":"${PROTOCOL}","capabilities":{"resources":{}},"serverInfo":{"name":"u","version":"1"}}`;
+    const upstream = await own(startRawUpstream(({ method, message }) => {
+      if (method === "GET") return [STREAM_HEAD, ...frames];
+      if (message.method !== "initialize") return reply("202 Accepted");
+      return reply("200 OK", `{"jsonrpc":"2.0","id":0,"result":${result}}`, { "Mcp-Session-Id": "s1" });
+    }));
+    const freshet = await own(startFreshet({ upstream: upstream.url }));
+    const session = await Session.open(freshet.url());
+    const stream = await own(session.stream(), (open) => open.close());
+    await stream.events.find(({ message }) => message?.method === "notifications/message");
+    assert.deepEqual(stream.events.entries.map(({ message }) => message).filter(Boolean), said);
+  });
+
   test("a cancellation does not wait for the answer of what it cancels", async (t) => {
     const { server, freshet } = await throughAndDirect(t);
     const { client, close } = await connectClient(freshet.url());

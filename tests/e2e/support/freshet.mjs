@@ -62,7 +62,8 @@ export class Freshet {
  */
 export async function startFreshet({ upstream, config, args = [], env, interval = "1s" } = {}) {
   const folder = await mkdtemp(path.join(os.tmpdir(), "freshet-e2e-"));
-  const flags = ["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
+  const flags = ["--admin", "127.0.0.1:0"];
+  if (!args.includes("--listen")) flags.push("--listen", "127.0.0.1:0");
   if (config) {
     const file = path.join(folder, "freshet.yaml");
     await writeFile(file, JSON.stringify(config, null, 2));

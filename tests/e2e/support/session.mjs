@@ -50,6 +50,15 @@ function eventOf(block) {
   return event;
 }
 
+// Not all that is sent on a stream is a message.
+function messageOf({ data }) {
+  try {
+    return data ? Object(JSON.parse(data)) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** An open event stream: its events are a journal, `ended` resolves when the other side closes it. */
 export class EventStream {
   events = new Journal();
@@ -70,7 +79,7 @@ export class EventStream {
     this.#rest = blocks.pop();
     for (const block of blocks) {
       const event = eventOf(block);
-      const message = event.data ? JSON.parse(event.data) : undefined;
+      const message = messageOf(event);
       this.events.push({ ...event, message, at: performance.now() });
     }
   }
