@@ -107,7 +107,8 @@ std::string example_section(const Fields<S>& fields, const std::string& indent) 
 
 std::string example_rule() {
   ExampleWriter writer("        ");
-  for (FieldInfo field : rule_fields()) {
+  for (const Field<Rule>& each : rule_fields()) {
+    FieldInfo field = each.info();
     if (!field.required) field.help.clear();  // they were explained at the upstream
     writer.write(field);
   }

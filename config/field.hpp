@@ -35,6 +35,8 @@ struct FieldInfo {
 
 template <class S>
 struct Field : FieldInfo {
+  [[nodiscard]] const FieldInfo& info() const { return *this; }
+
   // False, and a problem for `full_path`, if the value does not fit: `section` is then unchanged.
   std::function<bool(S& section, const Value&, const std::string& full_path, Problems&)> set;
   std::function<std::string(const S&)> show;
@@ -77,7 +79,7 @@ Fields<Whole> lifted(const Fields<Part>& fields, const std::string& prefix, Acce
   Fields<Whole> whole;
   for (const Field<Part>& part : fields) {
     Field<Whole> made;
-    static_cast<FieldInfo&>(made) = part;
+    static_cast<FieldInfo&>(made) = part.info();
     made.path = prefix + part.path;
     made.set = [access, set = part.set](Whole& w, const Value& value, const std::string& path, Problems& problems) {
       return set(access(w), value, path, problems);

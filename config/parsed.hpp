@@ -1,9 +1,9 @@
 // A value, or why a text is none.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 
 namespace freshet::config {
 
@@ -16,22 +16,21 @@ struct Mistake {
 template <class T>
 class Parsed {
  public:
-  Parsed(T value) : value_(std::move(value)) {}
-  Parsed(Mistake mistake) : mistake_(std::move(mistake)) {}
+  Parsed(T value) : either_(std::in_place_index<0>, std::move(value)) {}
+  Parsed(Mistake mistake) : either_(std::in_place_index<1>, std::move(mistake)) {}
 
-  explicit operator bool() const { return value_.has_value(); }
-  // Requires a value.
-  [[nodiscard]] const T& operator*() const { return value_.value(); }
-  [[nodiscard]] T& operator*() { return value_.value(); }
-  [[nodiscard]] const T* operator->() const { return &value_.value(); }
-  [[nodiscard]] T* operator->() { return &value_.value(); }
-  // Why there is none; meaningful without a value. mistake() hands it on as another type's.
-  [[nodiscard]] const std::string& error() const { return mistake_.message; }
-  [[nodiscard]] const Mistake& mistake() const { return mistake_; }
+  explicit operator bool() const { return either_.index() == 0; }
+  // These require a value.
+  [[nodiscard]] const T& operator*() const { return std::get<0>(either_); }
+  [[nodiscard]] T& operator*() { return std::get<0>(either_); }
+  [[nodiscard]] const T* operator->() const { return &std::get<0>(either_); }
+  [[nodiscard]] T* operator->() { return &std::get<0>(either_); }
+  // Why there is none, which these require. mistake() hands it on as another type's.
+  [[nodiscard]] const std::string& error() const { return mistake().message; }
+  [[nodiscard]] const Mistake& mistake() const { return std::get<1>(either_); }
 
  private:
-  std::optional<T> value_;
-  Mistake mistake_;
+  std::variant<T, Mistake> either_;
 };
 
 }  // namespace freshet::config

@@ -41,7 +41,7 @@ class Converter {
       problems_.add(at, path, "a key must be a plain name");
       return;
     }
-    const std::string name = key.Scalar();
+    const std::string& name = key.Scalar();
     const std::string member_path = path.empty() ? name : path + "." + name;
     const auto same = [&](const Member& m) { return m.key == name; };
     const auto first = std::find_if(map.members.begin(), map.members.end(), same);
