@@ -36,7 +36,17 @@ Subscriber* Engine::find(SubscriberId id) {
 
 Watch* Engine::find(WatchId id) {
   const auto it = watches_.find(id);
-  return it == watches_.end() ? nullptr : it->second.get();
+  return it == watches_.end() ? nullptr : it->second;
+}
+
+Caller* Engine::find_caller(std::uint64_t id) {
+  const auto it = callers_by_id_.find(id);
+  return it == callers_by_id_.end() ? nullptr : it->second;
+}
+
+Subscription* Engine::find_subscription(std::uint64_t id) {
+  const auto it = subscriptions_.find(id);
+  return it == subscriptions_.end() ? nullptr : it->second;
 }
 
 Subscription* Engine::find_subscription(SubscriberId subscriber, const std::string& uri) {
@@ -51,26 +61,14 @@ void Engine::on(const SubscriberOpened& e) {
   const auto [it, added] =
       subscribers_.try_emplace(e.subscriber, Subscriber{.id = e.subscriber,
                                                         .upstream = e.upstream,
-                                                        .principal = e.principal,
                                                         .declared = e.declared,
                                                         .strategy = choose_strategy(e.declared),
                                                         .shadow = e.shadow,
                                                         .subscriptions = {},
                                                         .seen = SeenMemory(settings_.limits.seen_per_subscriber_max)});
   assert(added);
-  timers_.set({TimerKind::absence, index(it->first)}, now_.instant + upstream(e.upstream).absent_grace);
-}
-
-void Engine::on(const PrincipalAdopted& e) {
-  Subscriber* s = find(e.subscriber);
-  if (s == nullptr || s->principal == e.principal) return;
-  s->principal = e.principal;
-  for (auto& [uri, sub] : s->subscriptions) {
-    if (sub.watch == nullptr) continue;
-    leave(sub);
-    join(sub, watch_for({s->upstream, s->principal, uri, SubscriberId{}}));
-    if (state::live(sub.state)) ask_soon(*sub.watch, ReadKind::catchup, &sub);
-  }
+  enter(it->second, caller_for(e.upstream, e.principal));
+  timers_.set({TimerKind::absence, index(e.subscriber)}, now_.instant + upstream(e.upstream).absent_grace);
 }
 
 void Engine::on(const SessionRenewed& e) {
@@ -83,10 +81,9 @@ void Engine::on(const SessionRenewed& e) {
   if (before != s->strategy) {
     emit(StrategyChanged{s->upstream, s->id, {}, before, s->strategy, StrategyReason::redeclared});
   }
-  for (auto& [uri, sub] : s->subscriptions) {
-    sub.native = false;
-    if (state::live(sub.state)) reconcile(sub);
-  }
+  for (auto& [uri, sub] : s->subscriptions) renew(sub);
+  if (s->caller->list.scan && s->caller->list.via == s->id) drop_review(*s->caller);
+  next_review(*s->caller);
 }
 
 void Engine::on(const SubscriberClosed& e) {
@@ -94,6 +91,7 @@ void Engine::on(const SubscriberClosed& e) {
   if (s == nullptr) return;
   for (auto& [uri, sub] : s->subscriptions) drop(sub);
   timers_.cancel({TimerKind::absence, index(s->id)});
+  exit(*s);
   subscribers_.erase(e.subscriber);
 }
 
@@ -108,10 +106,11 @@ void Engine::on(const StreamAttached& e) {
     if (!e.resumed) sub.stream_lost();
     if (returned) {
       reschedule(*sub.watch);
-      ask_soon(*sub.watch, ReadKind::catchup, &sub);
+      ask_soon(sub, Errand::catchup);
     }
     tell(sub);
   }
+  if (returned) next_review(*s->caller);
 }
 
 void Engine::on(const StreamDetached& e) {
@@ -119,6 +118,14 @@ void Engine::on(const StreamDetached& e) {
   if (s == nullptr || !s->attached) return;
   s->attached = false;
   timers_.set({TimerKind::absence, index(s->id)}, now_.instant + upstream(s->upstream).absent_grace);
+}
+
+void Engine::absence_over(Subscriber& s) {
+  s.absent = true;
+  for (auto& [uri, sub] : s.subscriptions) {
+    if (sub.watch != nullptr) reschedule(*sub.watch);
+  }
+  if (costs_nothing(*s.caller)) drop_review(*s.caller);
 }
 
 void Engine::on(const ClientRequestSent& e) {
@@ -139,6 +146,10 @@ void Engine::on(const ClientRequestEnded& e) {
   }
 }
 
+void Engine::on(const WriteEnded& e) {
+  if (Subscriber* s = find(e.subscriber)) s->write_ended = now_.instant;
+}
+
 std::optional<Duration> Engine::admit_client(UpstreamId upstream_id, Instant now) {
   Limiter& limiter = partner_of(upstream_id).limiter;
   if (limiter.try_take_client(now)) return std::nullopt;
@@ -146,35 +157,35 @@ std::optional<Duration> Engine::admit_client(UpstreamId upstream_id, Instant now
 }
 
 void Engine::fire(const TimerKey& timer) {
-  if (timer.kind == TimerKind::absence) {
-    Subscriber* s = find(SubscriberId{timer.id});
-    s->absent = true;
-    for (auto& [uri, sub] : s->subscriptions) {
-      if (sub.watch != nullptr) reschedule(*sub.watch);
-    }
-    return;
-  }
-  Subscription& sub = *subscriptions_.at(timer.id);
   switch (timer.kind) {
-    case TimerKind::baseline_wait:
-      activate_degraded(sub);
-      break;
-    case TimerKind::notify:
-      tell(sub);
-      break;
-    case TimerKind::watchdog:
-      silence_over(sub);
-      break;
-    case TimerKind::grace:
-      grace_over(sub);
-      break;
-    case TimerKind::native_retry:
-      retry_native(sub);
-      break;
-    case TimerKind::reread:
-      ask_soon(*sub.watch, ReadKind::catchup, &sub);
-      break;
     case TimerKind::absence:
+      return absence_over(*find(SubscriberId{timer.id}));
+    case TimerKind::check:
+      return check_credential(*find_caller(timer.id));
+    case TimerKind::list:
+      return list_due(*find_caller(timer.id));
+    default:
+      return fire(timer.kind, *subscriptions_.at(timer.id));
+  }
+}
+
+void Engine::fire(TimerKind kind, Subscription& sub) {
+  switch (kind) {
+    case TimerKind::baseline_wait:
+      return activate_degraded(sub);
+    case TimerKind::notify:
+      return tell(sub);
+    case TimerKind::watchdog:
+      return silence_over(sub);
+    case TimerKind::grace:
+      return grace_over(sub);
+    case TimerKind::native_retry:
+      return retry_native(sub);
+    case TimerKind::reread:
+      return ask_soon(sub, Errand::catchup);
+    case TimerKind::absence:
+    case TimerKind::check:
+    case TimerKind::list:
       break;
   }
 }

@@ -11,7 +11,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -25,6 +24,7 @@
 #include "strategies/event.hpp"
 #include "strategies/glob.hpp"
 #include "strategies/ledger.hpp"
+#include "strategies/list_scan.hpp"
 #include "strategies/random.hpp"
 #include "strategies/settings.hpp"
 #include "strategies/timer_queue.hpp"
@@ -49,6 +49,9 @@ struct SubscriptionView {
   std::optional<Duration> next_read_in;
   double changes_per_s;  // learned
   std::string version;
+  std::string_view mime_type;
+  std::string_view server_name;  // the implementation that it came from, as it named itself
+  std::string_view server_version;
 };
 
 struct SubscriberView {
@@ -58,6 +61,16 @@ struct SubscriberView {
   bool attached;
   bool absent;
   std::size_t subscriptions;
+};
+
+// What is believed of one principal's resources/list.
+struct SnapshotView {
+  UpstreamId upstream;
+  SnapshotProof proof;
+  WallTime measured_at;
+  Duration bound;
+  std::optional<Duration> next_review_in;
+  std::size_t resources;
 };
 
 struct PartnerView {
@@ -94,28 +107,40 @@ class Engine {
   [[nodiscard]] std::size_t watch_count() const { return watches_.size(); }
   [[nodiscard]] std::size_t reads_in_flight() const { return reads_.size(); }
   [[nodiscard]] std::size_t timers() const { return timers_.size(); }
+  [[nodiscard]] std::size_t notices_under_way() const { return notices_.size(); }
+  [[nodiscard]] std::size_t caller_count() const { return callers_.size(); }
+  [[nodiscard]] std::size_t errands() const;
   void for_each_subscription(Instant now, const std::function<void(const SubscriptionView&)>& visit) const;
   void for_each_subscriber(const std::function<void(const SubscriberView&)>& visit) const;
+  void for_each_snapshot(Instant now, const std::function<void(const SnapshotView&)>& visit) const;
   [[nodiscard]] std::vector<PartnerView> partners(Instant now) const;
   [[nodiscard]] const Settings& settings() const { return settings_; }
 
  private:
-  enum class TimerKind : std::uint8_t { baseline_wait, absence, notify, watchdog, grace, native_retry, reread };
+  enum class TimerKind : std::uint8_t {
+    baseline_wait,
+    notify,
+    watchdog,
+    grace,
+    native_retry,
+    reread,
+    absence,  // id: of a subscriber
+    check,    // id: of a caller
+    list,     // id: of a caller
+  };
   struct TimerKey {
     TimerKind kind;
-    std::uint64_t id;  // of a subscriber for `absence`, else of a subscription
+    std::uint64_t id;  // of a subscription, if nothing else is said
     bool operator==(const TimerKey&) const = default;
   };
   struct TimerKeyHash {
     std::size_t operator()(const TimerKey& k) const noexcept {
-      return std::hash<std::uint64_t>{}(k.id * 8 + static_cast<std::uint64_t>(k.kind));
+      return std::hash<std::uint64_t>{}(k.id * 16 + static_cast<std::uint64_t>(k.kind));
     }
   };
-  // A read that goes before polls, in one subscription's session.
-  struct Urgent {
-    std::uint64_t subscription;
-    Generation generation;
-    ReadKind kind;
+  struct Waiting {
+    std::uint64_t id;  // of a subscription; of a caller for list pages
+    Errand errand;
     Instant since;
   };
   struct Partner {
@@ -125,41 +150,62 @@ class Engine {
     Scheduler schedule;
     std::vector<Watch*> by_handle;
     std::vector<Scheduler::Handle> free_handles;
-    // Bounded: a subscription has at most one entry in each.
-    std::deque<Urgent> waited_for;  // a client waits for its answer
-    std::deque<Urgent> background;
+    // Bounded: a subscription has at most one entry per errand, a caller one list page.
+    std::deque<Waiting> waited_for;  // a client waits for its answer
+    std::deque<Waiting> background;
     bool paused = false;
   };
-  using PrincipalKey = std::pair<UpstreamId, Principal>;
+  struct Notice {
+    std::uint64_t subscription;
+    std::uint32_t news;  // up to which it tells
+  };
+  using CallerKey = std::pair<UpstreamId, Principal>;
 
   // engine.cpp: subscribers, client traffic, timers
   void on(const SubscriberOpened&);
-  void on(const PrincipalAdopted&);
   void on(const SessionRenewed&);
   void on(const SubscriberClosed&);
   void on(const StreamAttached&);
   void on(const StreamDetached&);
   void on(const ClientRequestSent&);
   void on(const ClientRequestEnded&);
-  void on(const ListPageEnded&) {}
-  void on(const ListChangeArrived&) {}
+  void on(const WriteEnded&);
   void on(const Woken&) {}
   void fire(const TimerKey& timer);
+  void fire(TimerKind kind, Subscription& sub);
+  void absence_over(Subscriber& s);
+
+  // engine_callers.cpp: what the sessions of one principal share
+  void on(const PrincipalAdopted&);
+  Caller& caller_for(UpstreamId upstream, const Principal& principal);
+  void enter(Subscriber& s, Caller& caller);
+  void exit(Subscriber& s);
+  Watch& watch_for(Caller& caller, const WatchKey& key);
+  [[nodiscard]] const Freshness& freshness_of(UpstreamId id, std::string_view uri) const;
+  void join(Subscription& sub, Watch& watch);
+  void leave(Subscription& sub);
+  void rejoin(Subscription& sub, Watch& watch);
+  void suspend(Caller& caller, SubscriberId via);
+  void lift_suspension(Caller& caller);
+  void check_credential(Caller& caller);
+  [[nodiscard]] static Subscription* carrier(Watch& watch);
+  [[nodiscard]] Subscription* holder(const Watch& watch, SubscriberId subscriber);
+  [[nodiscard]] bool costs_nothing(const Caller& caller) const;
+
+  // engine_agree.cpp: sessions of one principal that see a resource differently
+  [[nodiscard]] bool doubtful(const Watch& watch, const Read& read, const Content& content);
+  void doubt(Watch& watch, const Read& read, const Content& content, bool delivered);
+  void resolve_doubt(Watch& watch, const Read& read, const Content& content);
+  void accept_doubted(Watch& watch);
+  void split(Watch& watch, const Doubt& doubted);
+  void follow(Watch& watch, const Read& read, Digest digest);
 
   // engine_subscribe.cpp
   void on(const SubscribeAsked&);
   void on(const UnsubscribeAsked&);
-  void on(const NativeSubscribeEnded&);
-  void on(const NativeUnsubscribeEnded&);
   Subscription& open(Subscriber& s, const std::string& uri);
   void forget_closed(Subscriber& s);
   void begin(Subscription& sub);
-  void send_native_subscribe(Subscription& sub);
-  void send_native_unsubscribe(Subscription& sub);
-  void native_settled(Subscription& sub);
-  void retry_native(Subscription& sub);
-  void reconcile(Subscription& sub);
-  void settle_reconciled(Subscription& sub);
   void activate(Subscription& sub);
   void activate_degraded(Subscription& sub);
   void answer(Subscription& sub, const RefusalPtr& refusal);
@@ -167,20 +213,32 @@ class Engine {
   void close(Subscription& sub);
   void fence(Subscription& sub);
   void drop(Subscription& sub);
-  Watch& watch_for(const WatchKey& key);
-  [[nodiscard]] const Freshness& freshness_of(UpstreamId id, std::string_view uri) const;
-  void join(Subscription& sub, Watch& watch);
-  void leave(Subscription& sub);
+
+  // engine_native.cpp: the upstream's half of a subscription
+  void on(const NativeSubscribeEnded&);
+  void on(const NativeUnsubscribeEnded&);
+  void ask_native(Subscription& sub, Errand errand);
+  void native_subscribed(Subscription& sub, const NativeOutcome& outcome);
+  void native_settled(Subscription& sub);
+  void retry_native(Subscription& sub);
+  void native_traffic(UpstreamId upstream, const NativeOutcome& outcome);
+  void renew(Subscription& sub);
+  void settle_reconciled(Subscription& sub);
   void move(Subscription& sub, Strategy to, StrategyReason reason);
 
-  // engine_reads.cpp
+  // engine_reads.cpp: asked, issued, served, ended
   void on(const ReadAsked&);
   void on(const ReadEnded&);
   void on(const ServedDelivered&);
-  void on(const WriteEnded&);
   Read& issue(Watch* watch, ReadKind kind, Subscriber& via, const std::string& uri);
-  [[nodiscard]] bool may_serve(const Watch& watch, const Subscriber& s, const Subscription* sub) const;
+  [[nodiscard]] bool may_serve(const Watch& watch, const Subscriber& s, const Subscription* sub);
   [[nodiscard]] Read* joinable(const Watch& watch, const Subscriber& s);
+  [[nodiscard]] bool sees_the_same(const Watch& watch, const Subscriber& s, SubscriberId via);
+  void release_joined(Read& read, const Content* content);
+  void deliver(Subscriber& s, const std::string& uri, Digest digest, Instant dispatched);
+  void delivered_to(const Read& read, Digest digest);
+
+  // engine_judge.cpp: what an outcome means
   void judge(Watch* watch, Read& read, const Content& content, bool delivered);
   void judge(Watch* watch, Read& read, const NotFound& outcome, bool delivered);
   void judge(Watch* watch, Read& read, const Unauthorized& outcome, bool delivered);
@@ -188,25 +246,29 @@ class Engine {
   void judge(Watch* watch, Read& read, const Rejected& outcome, bool delivered);
   void judge(Watch* watch, Read& read, const Throttled& outcome, bool delivered);
   void judge(Watch* watch, Read& read, const Failed& outcome, bool delivered);
-  void conclude(Watch* watch, Read& read, const RefusalPtr& refusal, Digest digest, bool delivered);
-  void accept(Watch& watch, const Read& read, const Content& content, bool delivered);
-  void learn(Subscription& sub, const Read& read, const std::optional<Version>& before, bool delivered);
-  void baseline_accepted(Subscription& sub);
-  void deliver(Subscriber& s, const std::string& uri, Digest digest, Instant dispatched);
-  void delivered_to(const Read& read, Digest digest);
+  bool refuse_baseline(const Read& read, Verdict verdict, const RefusalPtr& refusal);
+  void judge_content(Watch& watch, const Read& read, const Content& content, bool delivered);
+  void credential_works(const Read& read);
+  [[nodiscard]] static bool in_order(const Watch& watch, const Read& read);
+  void stale(const Read& read);
   void late(const Read& read);
-  void refuse_unread(Watch& watch, const Read& read);
+  void not_found(Watch& watch, const Read& read);
+  void refused(Watch& watch, SubscriberId via);
+  void accept(Watch& watch, const Read& read, const Content& content, bool delivered);
+  void share(const Watch& watch, const Read& read, const Content& content);
+  void take(Watch& watch, const Read& read, const Content& content, bool delivered);
+  void mark_public(Watch& watch, bool is_public);
+  void learn(Subscription& sub, const Read& read, const std::optional<Version>& before, bool delivered);
+  void baseline_accepted(Subscription& sub, const Read& read, Digest digest);
   void passing_failure(Watch* watch, const Read& read, Verdict verdict);
-  void release_joined(Read& read, const Content* content);
   [[nodiscard]] Subscription* baseline_of(const Read& read);
-  [[nodiscard]] static Verdict verdict_of(Digest digest, bool differs);
 
   // engine_notices.cpp
   void on(const NoticeSettled&);
   void on(const UpdateArrived&);
   void found(Subscription& sub, Origin origin, std::optional<Instant> old_version_read);
   void tell(Subscription& sub);
-  void native_update(Subscription& sub, const MessagePtr& exact);
+  void native_update(Subscription& sub, const MessagePtr& exact, bool news);
   void progress(Subscription& sub);
 
   // engine_watchdog.cpp
@@ -217,35 +279,52 @@ class Engine {
   void watch_silence(Subscription& sub);
   void silence_over(Subscription& sub);
   void alive(Subscription& sub);
-  void prove_prompt(Subscription& sub);
+  void weigh_promptness(Subscription& sub, const std::optional<Version>& before);
   void check_native(Subscription& sub, const Read& read);
   void grace_over(Subscription& sub);
   void fall_back(Subscriber& s, StrategyReason reason);
 
+  // engine_lists.cpp: what resources/list says of what was not found, and list polling
+  void on(const ListPageEnded&);
+  void on(const ListChangeArrived&);
+  void review(Caller& caller);
+  void drop_review(Caller& caller);
+  void ask_page(Caller& caller);
+  [[nodiscard]] bool wants_page(const Caller& caller) const;
+  void send_page(Partner& p, Caller& caller);
+  void list_due(Caller& caller);
+  void page_ended(Caller& caller, const ListOutcome& outcome);
+  void step_review(Caller& caller, const ListScan::Step& step);
+  void review_done(Caller& caller);
+  void review_failed(Caller& caller, ListResult result);
+  void next_review(Caller& caller);
+  void confirm_absent(Watch& watch);
+  [[nodiscard]] bool polls_lists(const Caller& caller) const;
+  [[nodiscard]] static bool pending_tombstone(const Caller& caller);
+
   // engine_schedule.cpp
   void advance();
   void pump(Partner& p);
-  bool send_urgent(Partner& p, std::deque<Urgent>& queue, Urgency urgency);
+  bool send_waiting(Partner& p, std::deque<Waiting>& queue, Urgency urgency);
+  [[nodiscard]] bool moot(const Subscription& sub, const Waiting& entry) const;
+  void perform(Partner& p, Subscription& sub, Errand errand);
+  void give_up(Subscription& sub, Errand errand);
   bool send_poll(Partner& p);
   void dispatch(Partner& p, Watch& watch, ReadKind kind, Subscriber& via, const Subscription* own);
-  void ask_soon(Watch& watch, ReadKind kind, Subscription* own);
+  void ask_soon(Subscription& sub, Errand errand);
   void reschedule(Watch& watch);
   void schedule(Watch& watch);
   void unschedule(Watch& watch);
   void observe(Watch& watch, const Read& read, bool differs);
-  void retry_later(Watch& watch, const Read& read);
-  void settle_budget(const Read& read, const ReadOutcome& outcome);
+  void slow_down(Watch& watch);
+  void read_again(Watch& watch, Instant at);
+  void settle_budget(UpstreamId upstream, Instant dispatched, const Health& health);
   void throttled(UpstreamId id, std::optional<Duration> retry_after);
   void failing(UpstreamId id);
   void note_pause(PartnerId id);
   [[nodiscard]] bool wants_polls(const Watch& watch) const;
-  [[nodiscard]] Subscription* carrier(Watch& watch);
   [[nodiscard]] Duration backoff(unsigned failures);
-  [[nodiscard]] static bool says_partner_is_ill(const Failed& failed);
-  [[nodiscard]] static std::uint8_t bit(ReadKind kind) { return static_cast<std::uint8_t>(1U << index(kind)); }
   [[nodiscard]] Instant next_read_at(const Partner& p) const;
-  [[nodiscard]] bool watches_principal(UpstreamId id, const Principal& principal) const;
-  [[nodiscard]] std::vector<Watch*> watches_of(UpstreamId id, const Principal& principal) const;
 
   // engine_view.cpp
   [[nodiscard]] Duration bound(const Subscription& sub) const;
@@ -255,6 +334,8 @@ class Engine {
   [[nodiscard]] const Partner& partner_of(UpstreamId id) const { return partners_[index(upstream(id).partner)]; }
   [[nodiscard]] Subscriber* find(SubscriberId id);
   [[nodiscard]] Watch* find(WatchId id);
+  [[nodiscard]] Caller* find_caller(std::uint64_t id);
+  [[nodiscard]] Subscription* find_subscription(std::uint64_t id);
   [[nodiscard]] Subscription* find_subscription(SubscriberId subscriber, const std::string& uri);
   void emit(Effect effect) { effects_->push_back(std::move(effect)); }
 
@@ -266,11 +347,18 @@ class Engine {
   std::vector<Partner> partners_;
   std::map<SubscriberId, Subscriber> subscribers_;
   std::unordered_map<std::uint64_t, Subscription*> subscriptions_;
-  std::unordered_map<WatchId, std::unique_ptr<Watch>> watches_;
-  std::unordered_map<WatchKey, Watch*, WatchKeyHash> by_key_;
+  std::map<CallerKey, Caller> callers_;
+  std::unordered_map<std::uint64_t, Caller*> callers_by_id_;
+  std::unordered_map<WatchId, Watch*> watches_;
+  std::unordered_multimap<std::string, Watch*> public_;  // by URI: those that the upstream said are everybody's
   std::unordered_map<ReadId, Read> reads_;
-  std::unordered_map<NoticeId, std::pair<std::uint64_t, std::uint32_t>> notices_;  // subscription, news it told
-  std::set<PrincipalKey> suspended_;  // answered 401: no read until a newer credential or a client's read succeeds
+  std::unordered_map<NoticeId, Notice> notices_;
+  struct PageUnderWay {
+    UpstreamId upstream;
+    std::uint64_t caller;
+    Instant dispatched;
+  };
+  std::unordered_map<PageId, PageUnderWay> pages_;
   TimerQueue<TimerKey, TimerKeyHash> timers_;
   std::size_t open_subscriptions_ = 0;
   std::uint64_t last_id_ = 0;

@@ -1,8 +1,23 @@
 // What each subscriber is owed, and when it is told. One notification on its way per subscription: what is found
 // meanwhile merges into the next, and the last change is never lost.
+#include <string_view>
+
 #include "strategies/engine.hpp"
+#include "strategies/transition.hpp"
 
 namespace freshet {
+
+namespace {
+
+// Byte for byte, at a boundary of the path: "a/b" is not below "a/bc", nor the other way round.
+bool lies_below(std::string_view uri, std::string_view above) {
+  if (above.empty() || uri.size() <= above.size() || !uri.starts_with(above)) return false;
+  constexpr std::string_view boundaries = "/?#";
+  return boundaries.find(above.back()) != std::string_view::npos ||
+         boundaries.find(uri[above.size()]) != std::string_view::npos;
+}
+
+}  // namespace
 
 // There is something to tell this subscriber.
 void Engine::found(Subscription& sub, Origin origin, std::optional<Instant> old_version_read) {
@@ -14,18 +29,22 @@ void Engine::found(Subscription& sub, Origin origin, std::optional<Instant> old_
 
 void Engine::tell(Subscription& sub) {
   const Subscriber& s = *sub.subscriber;
-  if (!state::live(sub.state) || s.shadow || !s.attached || !sub.owes() || sub.notice) return;
+  if (!state::live(sub.state) || !s.attached || !sub.owes() || sub.notice) return;
+  if (s.shadow) {
+    sub.told = sub.news;
+    return emit(NoticeWithheld{s.upstream, sub.origin});
+  }
   if (now_.instant < sub.quiet_until) {
     timers_.set({TimerKind::notify, sub.id}, sub.quiet_until);
     return;
   }
   const NoticeId notice{++last_id_};
-  notices_[notice] = {sub.id, sub.news};
+  notices_[notice] = {.subscription = sub.id, .news = sub.news};
   sub.notice = notice;
   Notify effect{.notice = notice,
                 .subscriber = s.id,
                 .upstream = s.upstream,
-                .uri = sub.uri,
+                .uri = *sub.uri,
                 .origin = sub.origin,
                 .strategy = sub.strategy,
                 .verbatim = sub.verbatim,
@@ -42,12 +61,12 @@ void Engine::tell(Subscription& sub) {
 void Engine::on(const NoticeSettled& e) {
   const auto it = notices_.find(e.notice);
   if (it == notices_.end()) return;  // withdrawn, or its subscriber is gone
-  const auto [subscription, news] = it->second;
+  const Notice notice = it->second;
   notices_.erase(it);
-  Subscription& sub = *subscriptions_.at(subscription);
+  Subscription& sub = *subscriptions_.at(notice.subscription);
   sub.notice.reset();
   if (e.delivered) {
-    sub.told = std::max(sub.told, news);
+    sub.told = std::max(sub.told, notice.news);
     sub.quiet_until = now_.instant + upstream(sub.subscriber->upstream).notify_min_interval;
     emit(NoticeDelivered{sub.subscriber->upstream, sub.origin, now_.instant - sub.found,
                          sub.old_version_read ? std::optional(now_.instant - *sub.old_version_read) : std::nullopt});
@@ -55,61 +74,60 @@ void Engine::on(const NoticeSettled& e) {
   tell(sub);
 }
 
-// The URI of an update may lie below the watched one; the watched one is then alive, and the client gets the bytes.
+// The URI of an update may lie below the watched one: the watched one is then alive, and the client gets the message
+// as it came; where no stream is there to carry it, the change of the watched one is owed instead.
 void Engine::on(const UpdateArrived& e) {
   Subscriber* s = find(e.subscriber);
   if (s == nullptr) return;
-  bool told_exactly = false;
+  bool handled = false;
   for (auto& [uri, sub] : s->subscriptions) {
-    if (!e.uri.starts_with(uri)) continue;
+    const bool exact = uri == e.uri;
+    if (!exact && !lies_below(e.uri, uri)) continue;
     if (state::fenced(sub.state)) {
-      if (uri == e.uri) {
-        emit(LateAfterClose{s->upstream});
-        told_exactly = true;
-      }
+      if (!exact) continue;
+      emit(LateAfterClose{s->upstream});
+      handled = true;
       continue;
     }
-    native_update(sub, uri == e.uri ? e.message : nullptr);
-    told_exactly = told_exactly || uri == e.uri;
+    native_update(sub, exact ? e.message : nullptr, exact || !s->attached);
+    handled = handled || exact;
   }
-  if (!told_exactly) emit(Relay{s->id, e.message});
+  if (!handled || s->shadow) emit(Relay{s->id, e.message});
 }
 
-void Engine::native_update(Subscription& sub, const MessagePtr& exact) {
+// `news`: the subscriber is to be told of the watched resource itself.
+void Engine::native_update(Subscription& sub, const MessagePtr& exact, bool news) {
   alive(sub);
   Watch& watch = *sub.watch;
   watch.updated = now_.instant;
-  if (sub.strategy == Strategy::poll) return ask_soon(watch, ReadKind::poll, &sub);
-  if (exact == nullptr || !state::live(sub.state)) return;
-  found(sub, Origin::upstream, watch.version ? std::optional(watch.version->dispatched) : std::nullopt);
-  sub.verbatim = exact;
-  progress(sub);
-  tell(sub);
+  if (watch.handle) partner_of(watch.caller->upstream).schedule.announced(*watch.handle, now_.instant);
+  if (!state::live(sub.state)) return;  // the baseline makes good for it
+  transition(sub.state, update_seen);
+  if (sub.strategy == Strategy::poll) return ask_soon(sub, Errand::poll);
+  if (news) {
+    found(sub, Origin::upstream, watch.version ? std::optional(watch.version->dispatched) : std::nullopt);
+    sub.verbatim = exact;
+    progress(sub);
+    tell(sub);
+  }
   for (Subscription* other : watch.holders) {
-    if (other->strategy == Strategy::poll) return ask_soon(watch, ReadKind::poll, other);
+    if (state::live(other->state) && other->strategy == Strategy::poll) return ask_soon(*other, Errand::poll);
   }
 }
 
 // Walks the subscription's state to where the facts have it.
 void Engine::progress(Subscription& sub) {
   if (sub.watch == nullptr) return;
-  const std::optional<Version>& version = sub.watch->version;
-  const bool read_since = version && version->dispatched >= sub.last_update;
-  if (const auto* s = std::get_if<state::VersionAccepted>(&sub.state); s != nullptr && !read_since) {
-    sub.state = s->see_update();
+  const bool read_since = sub.watch->accepted > 0 && sub.watch->confirmed > sub.last_update;
+  if (sub.owed_or_told() && std::holds_alternative<state::Active>(sub.state)) transition(sub.state, update_seen);
+  if (!read_since) {
+    if (!std::holds_alternative<state::Active>(sub.state)) transition(sub.state, update_seen);
+    return;
   }
-  if (const auto* s = std::get_if<state::ReadPending>(&sub.state); s != nullptr && !read_since) {
-    sub.state = s->see_update();
-  }
-  if (const auto* s = std::get_if<state::Active>(&sub.state); s != nullptr && sub.owed_or_told()) {
-    sub.state = s->see_update();
-  }
-  if (!read_since) return;
   if (const auto* s = std::get_if<state::UpdateSeen>(&sub.state)) sub.state = s->dispatch_read();
   if (const auto* s = std::get_if<state::ReadPending>(&sub.state)) sub.state = s->accept();
-  if (const auto* s = std::get_if<state::VersionAccepted>(&sub.state); s != nullptr && !sub.owed_or_told()) {
-    sub.state = s->settle();
-  }
+  if (sub.owed_or_told()) return;
+  if (const auto* s = std::get_if<state::VersionAccepted>(&sub.state)) sub.state = s->settle();
 }
 
 }  // namespace freshet

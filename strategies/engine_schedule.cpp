@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "strategies/engine.hpp"
+#include "strategies/transition.hpp"
 
 namespace freshet {
 
@@ -27,30 +28,88 @@ void Engine::pump(Partner& p) {
   }
   p.schedule.set_rate(p.limiter.own_rate(now_.instant));
   while (p.breaker.allows(now_.instant)) {
-    if (send_urgent(p, p.waited_for, Urgency::waited_for)) continue;
+    if (send_waiting(p, p.waited_for, Urgency::waited_for)) continue;
     if (!p.waited_for.empty()) return;
-    if (send_urgent(p, p.background, Urgency::background)) continue;
+    if (send_waiting(p, p.background, Urgency::background)) continue;
     if (!p.background.empty() || !send_poll(p)) return;
   }
 }
 
-// One read out of `queue`, if the budget has one; entries whose subscription moved on are passed over.
-bool Engine::send_urgent(Partner& p, std::deque<Urgent>& queue, Urgency urgency) {
+// The first of `queue` that is still wanted, if the budget has a request for it.
+bool Engine::send_waiting(Partner& p, std::deque<Waiting>& queue, Urgency urgency) {
   while (!queue.empty()) {
-    const Urgent next = queue.front();
-    const auto it = subscriptions_.find(next.subscription);
-    Subscription* sub = it == subscriptions_.end() ? nullptr : it->second;
-    const bool moot = sub == nullptr || sub->generation != next.generation || state::fenced(sub->state) ||
-                      (next.kind != ReadKind::baseline && sub->subscriber->absent);
-    if (!moot && !p.limiter.try_take(now_.instant, urgency)) return false;
+    const Waiting entry = queue.front();
+    Caller* caller = entry.errand == Errand::list_page ? find_caller(entry.id) : nullptr;
+    Subscription* sub = entry.errand == Errand::list_page ? nullptr : find_subscription(entry.id);
+    const bool wanted = caller != nullptr ? wants_page(*caller) : sub != nullptr && !moot(*sub, entry);
+    if (wanted && !p.limiter.try_take(now_.instant, urgency)) return false;
     queue.pop_front();
-    if (sub != nullptr) sub->queued &= ~bit(next.kind);
-    if (moot) continue;
-    emit(BudgetWaited{upstream(sub->subscriber->upstream).partner, now_.instant - next.since});
-    dispatch(p, *sub->watch, next.kind, *sub->subscriber, sub);
+    if (caller != nullptr) caller->list.queued = false;
+    if (sub != nullptr) sub->queued &= static_cast<std::uint8_t>(~Subscription::bit(entry.errand));
+    if (!wanted) {
+      if (sub != nullptr) give_up(*sub, entry.errand);
+      continue;
+    }
+    emit(BudgetWaited{PartnerId{static_cast<std::uint32_t>(&p - partners_.data())}, now_.instant - entry.since});
+    if (caller != nullptr) {
+      send_page(p, *caller);
+    } else {
+      perform(p, *sub, entry.errand);
+    }
     return true;
   }
   return false;
+}
+
+// Has what the errand was for come to pass, or lost its sense, while it waited?
+bool Engine::moot(const Subscription& sub, const Waiting& entry) const {
+  const bool fenced = state::fenced(sub.state);
+  switch (entry.errand) {
+    case Errand::baseline:
+      return fenced || !(sub.degraded || std::holds_alternative<state::Subscribing>(sub.state));
+    case Errand::subscribe:
+      return fenced || (sub.subscriber->absent && state::live(sub.state));
+    case Errand::unsubscribe:
+      return !fenced || !sub.native;
+    case Errand::catchup:
+    case Errand::poll:
+    case Errand::watchdog:
+    case Errand::list_page:
+      break;
+  }
+  if (fenced || sub.subscriber->absent || sub.watch->forbidden || sub.watch->caller->refused_at) return true;
+  // A later read that is known to all holders does as well, but for what must be seen in this very session.
+  return sub.strategy == Strategy::poll && !sub.watch->doubt && sub.watch->confirmed > entry.since;
+}
+
+void Engine::give_up(Subscription& sub, Errand errand) {
+  if (errand != Errand::subscribe && errand != Errand::unsubscribe) return;
+  sub.native_busy = false;
+  if (!state::fenced(sub.state)) return;
+  if (sub.native) return ask_native(sub, Errand::unsubscribe);
+  transition(sub.state, confirmed);
+}
+
+void Engine::perform(Partner& p, Subscription& sub, Errand errand) {
+  Subscriber& s = *sub.subscriber;
+  switch (errand) {
+    case Errand::baseline:
+      return dispatch(p, *sub.watch, ReadKind::baseline, s, &sub);
+    case Errand::catchup:
+      return dispatch(p, *sub.watch, ReadKind::catchup, s, &sub);
+    case Errand::watchdog:
+      return dispatch(p, *sub.watch, ReadKind::watchdog, s, &sub);
+    case Errand::poll:
+      return dispatch(p, *sub.watch, ReadKind::poll, s, &sub);
+    case Errand::subscribe:
+      p.breaker.on_sent(now_.instant);
+      return emit(SendNativeSubscribe{s.id, *sub.uri, sub.generation});
+    case Errand::unsubscribe:
+      p.breaker.on_sent(now_.instant);
+      return emit(SendNativeUnsubscribe{s.id, *sub.uri, sub.generation});
+    case Errand::list_page:
+      break;
+  }
 }
 
 bool Engine::send_poll(Partner& p) {
@@ -61,7 +120,7 @@ bool Engine::send_poll(Partner& p) {
   Watch& watch = *p.by_handle[*handle];
   Subscription* sub = carrier(watch);
   assert(sub != nullptr);
-  emit(BudgetWaited{upstream(watch.key.upstream).partner, now_.instant - due});
+  emit(BudgetWaited{upstream(watch.caller->upstream).partner, now_.instant - due});
   dispatch(p, watch, ReadKind::poll, *sub->subscriber, nullptr);
   return true;
 }
@@ -69,7 +128,7 @@ bool Engine::send_poll(Partner& p) {
 void Engine::dispatch(Partner& p, Watch& watch, ReadKind kind, Subscriber& via, const Subscription* own) {
   p.limiter.own_began();
   p.breaker.on_sent(now_.instant);
-  Read& read = issue(&watch, kind, via, watch.key.uri);
+  Read& read = issue(&watch, kind, via, watch.key->uri);
   if (own != nullptr) {
     read.subscription = own->id;
     read.generation = own->generation;
@@ -78,27 +137,16 @@ void Engine::dispatch(Partner& p, Watch& watch, ReadKind kind, Subscriber& via, 
   emit(SendRead{read.id, via.id, via.upstream, read.uri, kind, upstream(via.upstream).read_timeout});
 }
 
-// Polls travel in the sessions of a watch by turns.
-Subscription* Engine::carrier(Watch& watch) {
-  for (std::size_t tried = 0; tried < watch.holders.size(); ++tried) {
-    watch.turn = (watch.turn + 1) % watch.holders.size();
-    Subscription* sub = watch.holders[watch.turn];
-    if (state::live(sub->state) && sub->strategy == Strategy::poll && !sub->subscriber->absent) return sub;
-  }
-  return nullptr;
-}
-
-void Engine::ask_soon(Watch& watch, ReadKind kind, Subscription* own) {
-  assert(own != nullptr && own->watch == &watch);
-  if ((own->queued & bit(kind)) != 0) return;
-  own->queued |= bit(kind);
-  Partner& p = partner_of(watch.key.upstream);
-  std::deque<Urgent>& queue = kind == ReadKind::baseline ? p.waited_for : p.background;
-  queue.push_back({own->id, own->generation, kind, now_.instant});
+void Engine::ask_soon(Subscription& sub, Errand errand) {
+  if (sub.waits(errand)) return;
+  sub.queued |= Subscription::bit(errand);
+  Partner& p = partner_of(sub.subscriber->upstream);
+  const bool waited_for = errand == Errand::baseline || (errand == Errand::subscribe && !sub.asking.empty());
+  (waited_for ? p.waited_for : p.background).push_back({sub.id, errand, now_.instant});
 }
 
 bool Engine::wants_polls(const Watch& watch) const {
-  if (watch.forbidden || suspended_.contains({watch.key.upstream, watch.key.principal})) return false;
+  if (watch.forbidden || watch.caller->refused_at) return false;
   return std::ranges::any_of(watch.holders, [](const Subscription* sub) {
     return state::live(sub->state) && sub->strategy == Strategy::poll && !sub->subscriber->absent;
   });
@@ -111,7 +159,7 @@ void Engine::reschedule(Watch& watch) {
 }
 
 void Engine::schedule(Watch& watch) {
-  Partner& p = partner_of(watch.key.upstream);
+  Partner& p = partner_of(watch.caller->upstream);
   if (p.free_handles.empty()) {
     p.free_handles.push_back(static_cast<Scheduler::Handle>(p.by_handle.size()));
     p.by_handle.push_back(nullptr);
@@ -120,15 +168,16 @@ void Engine::schedule(Watch& watch) {
   p.free_handles.pop_back();
   p.by_handle[*watch.handle] = &watch;
   std::uint64_t payer = 0;
-  std::memcpy(&payer, watch.key.principal.digest.data(), sizeof payer);
-  if (watch.key.principal == Principal{}) payer = index(watch.holders.front()->subscriber->id);
-  p.schedule.add(*watch.handle, watch.freshness->plan, {index(watch.key.upstream), payer},
+  const Principal& principal = watch.caller->principal;
+  std::memcpy(&payer, principal.digest.data(), sizeof payer);
+  if (principal == Principal{}) payer = index(watch.holders.front()->subscriber->id);
+  p.schedule.add(*watch.handle, watch.freshness->plan, {index(watch.caller->upstream), payer},
                  watch.version ? watch.version->dispatched : now_.instant);
 }
 
 void Engine::unschedule(Watch& watch) {
   if (!watch.handle) return;
-  Partner& p = partner_of(watch.key.upstream);
+  Partner& p = partner_of(watch.caller->upstream);
   p.schedule.remove(*watch.handle);
   p.by_handle[*watch.handle] = nullptr;
   p.free_handles.push_back(*watch.handle);
@@ -138,19 +187,22 @@ void Engine::unschedule(Watch& watch) {
 // Every accepted read moves the watch's next poll, whoever caused it.
 void Engine::observe(Watch& watch, const Read& read, bool differs) {
   if (!watch.handle) return;
-  Scheduler& schedule = partner_of(watch.key.upstream).schedule;
+  Scheduler& schedule = partner_of(watch.caller->upstream).schedule;
   schedule.observed(*watch.handle, read.dispatched, differs);
-  if (watch.presence == Presence::absent) {
-    const double slow = seconds(watch.freshness->plan.interval) * absent_interval_factor;
-    schedule.postpone(*watch.handle, now_.instant + random_.jittered(from_seconds(slow), backoff_jitter));
-  }
 }
 
-void Engine::retry_later(Watch& watch, const Read& read) {
-  const Instant at = now_.instant + backoff(watch.failures - 1);
-  if (watch.handle) return partner_of(watch.key.upstream).schedule.postpone(*watch.handle, at);
-  if (const auto it = subscriptions_.find(read.subscription); it != subscriptions_.end()) {
-    if (it->second->watch == &watch) timers_.set({TimerKind::reread, read.subscription}, at);
+// A resource that is gone, or should be, is looked for again, but rarely.
+void Engine::slow_down(Watch& watch) {
+  if (!watch.handle) return;
+  const double slow = seconds(watch.freshness->plan.interval) * absent_interval_factor;
+  partner_of(watch.caller->upstream)
+      .schedule.postpone(*watch.handle, now_.instant + random_.jittered(from_seconds(slow), backoff_jitter));
+}
+
+void Engine::read_again(Watch& watch, Instant at) {
+  if (watch.handle) return partner_of(watch.caller->upstream).schedule.postpone(*watch.handle, at);
+  for (const Subscription* sub : watch.holders) {
+    if (state::live(sub->state) && !sub->subscriber->absent) return timers_.set({TimerKind::reread, sub->id}, at);
   }
 }
 
@@ -159,27 +211,29 @@ Duration Engine::backoff(unsigned failures) {
   return random_.jittered(plain, backoff_jitter);
 }
 
-void Engine::settle_budget(const Read& read, const ReadOutcome& outcome) {
-  Partner& p = partner_of(read.upstream);
+// The budget's part of an outcome of our own request.
+void Engine::settle_budget(UpstreamId id, Instant dispatched, const Health& health) {
+  Partner& p = partner_of(id);
   const unsigned in_flight = p.limiter.own_in_flight();
   p.limiter.own_ended();
-  if (const auto* throttle = std::get_if<Throttled>(&outcome)) {
-    p.concurrency.on_failure(now_.instant);
-    throttled(read.upstream, throttle->retry_after);
-  } else if (const auto* failed = std::get_if<Failed>(&outcome); failed != nullptr && says_partner_is_ill(*failed)) {
-    p.concurrency.on_failure(now_.instant);
-    failing(read.upstream);
-  } else if (failed != nullptr && failed->reason == Failure::cancelled) {
-    p.breaker.on_abandoned();
-  } else {
-    p.concurrency.on_answer(now_.instant, now_.instant - read.dispatched, in_flight);
-    p.breaker.on_success(now_.instant);
+  switch (health.kind) {
+    case Health::Kind::throttled:
+      p.concurrency.on_failure(now_.instant);
+      throttled(id, health.retry_after);
+      break;
+    case Health::Kind::failing:
+      p.concurrency.on_failure(now_.instant);
+      failing(id);
+      break;
+    case Health::Kind::unknown:
+      p.breaker.on_abandoned();
+      break;
+    case Health::Kind::well:
+      p.concurrency.on_answer(now_.instant, now_.instant - dispatched, in_flight);
+      p.breaker.on_success(now_.instant);
+      break;
   }
   p.limiter.set_concurrency(p.concurrency.limit());
-}
-
-bool Engine::says_partner_is_ill(const Failed& failed) {
-  return failed.reason == Failure::connection || failed.reason == Failure::timeout || failed.reason == Failure::status;
 }
 
 void Engine::throttled(UpstreamId id, std::optional<Duration> retry_after) {
@@ -210,20 +264,6 @@ Instant Engine::next_read_at(const Partner& p) const {
   if (at != never) at = std::max(at, p.breaker.available_at(now_.instant));
   if (p.paused) at = std::min(at, p.breaker.paused_until());
   return at;
-}
-
-bool Engine::watches_principal(UpstreamId id, const Principal& principal) const {
-  return std::ranges::any_of(
-      by_key_, [&](const auto& entry) { return entry.first.upstream == id && entry.first.principal == principal; });
-}
-
-std::vector<Watch*> Engine::watches_of(UpstreamId id, const Principal& principal) const {
-  std::vector<Watch*> found;
-  for (const auto& [key, watch] : by_key_) {
-    if (key.upstream == id && key.principal == principal) found.push_back(watch);
-  }
-  std::ranges::sort(found, {}, [](const Watch* w) { return w->id; });
-  return found;
 }
 
 }  // namespace freshet

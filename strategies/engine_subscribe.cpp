@@ -1,41 +1,14 @@
-// Subscribe and unsubscribe, and their halves upstream: read first, answer then; a close is a fence.
+// Subscribe and unsubscribe: read first, answer then; a close is a fence.
 #include <cassert>
-#include <type_traits>
 
 #include "strategies/engine.hpp"
+#include "strategies/transition.hpp"
 
 namespace freshet {
 
 namespace {
-
 constexpr int method_not_found = -32601;
 constexpr int server_error = -32000;
-constexpr unsigned native_retries_max = 5;
-
-// The transition that `step` names, where the present state has it; elsewhere nothing happens.
-template <class Step>
-void transition(state::Any& state, Step step) {
-  state = std::visit(
-      [&](const auto& s) -> state::Any {
-        if constexpr (std::is_invocable_v<Step, decltype(s)>) {
-          return step(s);
-        } else {
-          return s;
-        }
-      },
-      state);
-}
-
-constexpr auto unsubscribed = [](const auto& s)
-  requires requires { s.unsubscribe(); }
-{ return s.unsubscribe(); };
-constexpr auto confirmed = [](const auto& s)
-  requires requires { s.confirm(); }
-{ return s.confirm(); };
-constexpr auto doubted = [](const auto& s)
-  requires requires { s.doubt(); }
-{ return s.doubt(); };
-
 }  // namespace
 
 void Engine::on(const SubscribeAsked& e) {
@@ -69,15 +42,17 @@ void Engine::on(const SubscribeAsked& e) {
 // A fresh generation, in the place of a closed one if there is one; what the subscriber has seen stays known.
 Subscription& Engine::open(Subscriber& s, const std::string& uri) {
   forget_closed(s);
-  Subscription& sub = s.subscriptions[uri];
+  const auto it = s.subscriptions.try_emplace(uri).first;
+  Subscription& sub = it->second;
   Subscription fresh;
   fresh.id = ++last_id_;
   fresh.subscriber = &s;
-  fresh.uri = uri;
+  fresh.uri = &it->first;
   fresh.generation = sub.generation + 1;
-  fresh.seen = sub.seen ? sub.seen : s.seen.take(uri);
+  fresh.seen = s.seen.take(uri);
+  fresh.delivered = fresh.seen.has_value();
   fresh.native = sub.native;
-  fresh.native_busy = sub.native_busy;
+  fresh.native_busy = sub.native_busy && !sub.waits(Errand::subscribe) && !sub.waits(Errand::unsubscribe);
   fresh.strategy = s.strategy == Strategy::subscribe && !s.native_refused ? Strategy::subscribe : Strategy::poll;
   timers_.cancel({TimerKind::native_retry, sub.id});
   subscriptions_.erase(sub.id);
@@ -85,11 +60,11 @@ Subscription& Engine::open(Subscriber& s, const std::string& uri) {
   subscriptions_[sub.id] = &sub;
   ++s.open;
   ++open_subscriptions_;
-  join(sub, watch_for({s.upstream, s.principal, uri, SubscriberId{}}));
+  join(sub, watch_for(*s.caller, {uri, SubscriberId{}}));
   return sub;
 }
 
-// Closed records are kept for their generation and what was seen, but no more of them than may be open.
+// Closed records are kept for their generation, but no more of them than may be open.
 void Engine::forget_closed(Subscriber& s) {
   if (s.subscriptions.size() < 2 * settings_.limits.subscriptions_per_subscriber_max) return;
   std::erase_if(s.subscriptions, [&](const auto& entry) {
@@ -104,100 +79,9 @@ void Engine::forget_closed(Subscriber& s) {
 void Engine::begin(Subscription& sub) {
   sub.state = std::get<state::Discovered>(sub.state).subscribe();
   if (sub.strategy == Strategy::subscribe) {
-    send_native_subscribe(sub);
+    ask_native(sub, Errand::subscribe);
   } else {
-    ask_soon(*sub.watch, ReadKind::baseline, &sub);
-  }
-}
-
-void Engine::send_native_subscribe(Subscription& sub) {
-  sub.native_busy = true;
-  emit(SendNativeSubscribe{sub.subscriber->id, sub.uri, sub.generation});
-}
-
-void Engine::send_native_unsubscribe(Subscription& sub) {
-  sub.native_busy = true;
-  emit(SendNativeUnsubscribe{sub.subscriber->id, sub.uri, sub.generation});
-}
-
-// The upstream's half is gone: subscribe again there, then read what was missed.
-void Engine::reconcile(Subscription& sub) {
-  transition(sub.state, doubted);
-  ++sub.generation;
-  const bool native = sub.subscriber->strategy == Strategy::subscribe && !sub.subscriber->native_refused;
-  move(sub, native ? Strategy::subscribe : Strategy::poll, StrategyReason::redeclared);
-  if (native) {
-    if (!sub.native_busy) send_native_subscribe(sub);
-  } else {
-    settle_reconciled(sub);
-  }
-}
-
-void Engine::settle_reconciled(Subscription& sub) {
-  if (const auto* doubt = std::get_if<state::ReconciliationRequired>(&sub.state)) {
-    sub.state = doubt->resubscribe().activate();
-  }
-  sub.watchdog_base.reset();
-  sub.suspect.reset();
-  timers_.cancel({TimerKind::grace, sub.id});
-  ask_soon(*sub.watch, ReadKind::catchup, &sub);
-  watch_silence(sub);
-  reschedule(*sub.watch);
-}
-
-void Engine::on(const NativeSubscribeEnded& e) {
-  Subscription* sub = find_subscription(e.subscriber, e.uri);
-  if (sub == nullptr) return;
-  sub->native_busy = false;
-  const bool accepted = std::holds_alternative<Accepted>(e.outcome);
-  if (accepted) sub->native = true;
-  if (state::fenced(sub->state)) {
-    if (accepted) return send_native_unsubscribe(*sub);
-    return transition(sub->state, confirmed);
-  }
-  if (std::holds_alternative<state::Discovered>(sub->state)) return begin(*sub);
-  if (e.generation != sub->generation) {  // asked of a session that has been replaced since
-    sub->native = false;
-    return send_native_subscribe(*sub);
-  }
-  if (accepted) {
-    sub->retries = 0;
-    return native_settled(*sub);
-  }
-  if (std::holds_alternative<NotSupported>(e.outcome)) {
-    sub->subscriber->native_refused = true;
-    move(*sub, Strategy::poll, StrategyReason::subscribe_refused);
-  } else if (std::holds_alternative<Rejected>(e.outcome)) {
-    move(*sub, Strategy::poll, StrategyReason::subscribe_refused);
-  } else {
-    move(*sub, Strategy::poll, StrategyReason::subscribe_failed);
-    const auto* throttle = std::get_if<Throttled>(&e.outcome);
-    if (throttle != nullptr) throttled(sub->subscriber->upstream, throttle->retry_after);
-    timers_.set({TimerKind::native_retry, sub->id}, now_.instant + backoff(sub->retries++));
-  }
-  native_settled(*sub);
-}
-
-// The upstream's verdict on the subscribe is there: now the read, which is also the authorisation check.
-void Engine::native_settled(Subscription& sub) {
-  if (std::holds_alternative<state::Subscribing>(sub.state)) {
-    ask_soon(*sub.watch, ReadKind::baseline, &sub);
-  } else if (std::holds_alternative<state::ReconciliationRequired>(sub.state)) {
-    settle_reconciled(sub);
-  } else if (sub.native) {
-    move(sub, Strategy::subscribe, StrategyReason::restored);
-    ask_soon(*sub.watch, ReadKind::catchup, &sub);
-    watch_silence(sub);
-    reschedule(*sub.watch);
-  }
-}
-
-void Engine::retry_native(Subscription& sub) {
-  if (sub.native_busy) return;
-  if (state::fenced(sub.state)) {
-    send_native_unsubscribe(sub);
-  } else {
-    send_native_subscribe(sub);
+    ask_soon(sub, Errand::baseline);
   }
 }
 
@@ -206,14 +90,13 @@ void Engine::activate(Subscription& sub) {
   answer(sub, nullptr);
   watch_silence(sub);
   reschedule(*sub.watch);
+  progress(sub);
   tell(sub);
 }
 
 // The baseline did not come in time, or failed in passing: the subscription stands, without a picture yet.
 void Engine::activate_degraded(Subscription& sub) {
-  if (std::holds_alternative<state::Discovered>(sub.state)) {
-    sub.state = std::get<state::Discovered>(sub.state).subscribe();
-  }
+  if (const auto* asked = std::get_if<state::Discovered>(&sub.state)) sub.state = asked->subscribe();
   sub.degraded = true;
   activate(sub);
 }
@@ -228,7 +111,7 @@ void Engine::refuse(Subscription& sub, const RefusalPtr& refusal) {
   answer(sub, refusal);
   sub.state = std::get<state::Subscribing>(sub.state).refuse();
   fence(sub);
-  if (sub.native && !sub.native_busy) send_native_unsubscribe(sub);
+  if (sub.native && !sub.native_busy) ask_native(sub, Errand::unsubscribe);
 }
 
 void Engine::on(const UnsubscribeAsked& e) {
@@ -242,14 +125,12 @@ void Engine::close(Subscription& sub) {
     emit(RefuseRequest{request, server_error, "unsubscribed before the subscribe was answered"});
   }
   sub.asking.clear();
-  if (std::holds_alternative<state::Discovered>(sub.state)) {
-    sub.state = std::get<state::Discovered>(sub.state).subscribe();
-  }
+  if (const auto* asked = std::get_if<state::Discovered>(&sub.state)) sub.state = asked->subscribe();
   transition(sub.state, unsubscribed);
   fence(sub);
   if (sub.native_busy) return;  // its answer finds the fence and goes on from there
   if (sub.native) {
-    send_native_unsubscribe(sub);
+    ask_native(sub, Errand::unsubscribe);
   } else {
     sub.state = std::get<state::Unsubscribing>(sub.state).confirm();
   }
@@ -268,6 +149,7 @@ void Engine::fence(Subscription& sub) {
     timers_.cancel({kind, sub.id});
   }
   sub.verbatim.reset();
+  if (sub.delivered && is_content(*sub.seen)) sub.subscriber->seen.remember(*sub.uri, *sub.seen);
   leave(sub);
   --sub.subscriber->open;
   --open_subscriptions_;
@@ -275,77 +157,13 @@ void Engine::fence(Subscription& sub) {
 
 // The subscriber is gone, and with it all that hung on it.
 void Engine::drop(Subscription& sub) {
-  if (!state::fenced(sub.state)) fence(sub);
+  if (!state::fenced(sub.state)) {
+    transition(sub.state, unsubscribed);
+    fence(sub);
+  }
+  for (const RequestId request : sub.asking) emit(RefuseRequest{request, server_error, "the session is closed"});
   timers_.cancel({TimerKind::native_retry, sub.id});
   subscriptions_.erase(sub.id);
-}
-
-void Engine::on(const NativeUnsubscribeEnded& e) {
-  Subscription* sub = find_subscription(e.subscriber, e.uri);
-  if (sub == nullptr) return;
-  sub->native_busy = false;
-  const bool lost = std::holds_alternative<Failed>(e.outcome) || std::holds_alternative<Throttled>(e.outcome);
-  if (!lost) sub->native = false;
-  if (std::holds_alternative<state::Discovered>(sub->state)) return begin(*sub);
-  if (state::live(sub->state)) {  // subscribed again meanwhile, and answered without waiting
-    if (sub->strategy == Strategy::subscribe) send_native_subscribe(*sub);
-    return;
-  }
-  if (const auto* leaving = std::get_if<state::Unsubscribing>(&sub->state)) {
-    sub->state = lost ? state::Any(leaving->lose_answer()) : state::Any(leaving->confirm());
-  } else if (const auto* unknown = std::get_if<state::UnsubscribeUnknown>(&sub->state); unknown != nullptr && !lost) {
-    sub->state = unknown->reconcile();
-  }
-  if (lost && sub->retries < native_retries_max) {
-    timers_.set({TimerKind::native_retry, sub->id}, now_.instant + backoff(sub->retries++));
-  }
-}
-
-Watch& Engine::watch_for(const WatchKey& key) {
-  if (const auto it = by_key_.find(key); it != by_key_.end()) return *it->second;
-  auto watch = std::make_unique<Watch>();
-  watch->id = WatchId{++last_id_};
-  watch->key = key;
-  watch->freshness = &freshness_of(key.upstream, key.uri);
-  Watch& placed = *watch;
-  by_key_.emplace(key, &placed);
-  watches_.emplace(placed.id, std::move(watch));
-  return placed;
-}
-
-const Freshness& Engine::freshness_of(UpstreamId id, std::string_view uri) const {
-  const UpstreamSettings& settings = upstream(id);
-  for (const Rule& rule : settings.rules) {
-    if (glob_match(rule.match, uri)) return rule.freshness;
-  }
-  return settings.freshness;
-}
-
-void Engine::join(Subscription& sub, Watch& watch) {
-  watch.holders.push_back(&sub);
-  sub.watch = &watch;
-  sub.opened_at = watch.issued;
-}
-
-void Engine::leave(Subscription& sub) {
-  Watch& watch = *sub.watch;
-  std::erase(watch.holders, &sub);
-  sub.watch = nullptr;
-  if (!watch.holders.empty()) return reschedule(watch);
-  unschedule(watch);
-  by_key_.erase(watch.key);
-  watches_.erase(watch.id);
-}
-
-void Engine::move(Subscription& sub, Strategy to, StrategyReason reason) {
-  if (sub.strategy == to) return;
-  emit(StrategyChanged{sub.subscriber->upstream, sub.subscriber->id, sub.uri, sub.strategy, to, reason});
-  sub.strategy = to;
-  sub.prompt_updates = 0;
-  if (to == Strategy::poll) {
-    timers_.cancel({TimerKind::watchdog, sub.id});
-    timers_.cancel({TimerKind::grace, sub.id});
-  }
 }
 
 }  // namespace freshet

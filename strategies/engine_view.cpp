@@ -9,11 +9,11 @@ namespace freshet {
 // travels.
 Duration Engine::bound(const Subscription& sub) const {
   const Watch& watch = *sub.watch;
-  const UpstreamSettings& settings = upstream(watch.key.upstream);
+  const UpstreamSettings& settings = upstream(watch.caller->upstream);
   if (sub.strategy == Strategy::subscribe) {
     return silence_limit(sub) + watch.freshness->watchdog_grace + settings.read_timeout;
   }
-  const Partner& p = partner_of(watch.key.upstream);
+  const Partner& p = partner_of(watch.caller->upstream);
   const Duration planned =
       watch.handle ? p.schedule.bound(*watch.handle, now_.instant) : watch.freshness->plan.interval_max;
   const Instant resumes = p.paused ? std::max(p.breaker.paused_until(), now_.instant) : now_.instant;
@@ -41,15 +41,17 @@ void Engine::for_each_subscription(Instant now, const std::function<void(const S
                             .changed_at = {},
                             .next_read_in = {},
                             .changes_per_s = watch.handle ? schedule.change_rate(*watch.handle) : 0.0,
-                            .version = {}};
+                            .version = {},
+                            .mime_type = {},
+                            .server_name = s.declared.server_name,
+                            .server_version = s.declared.server_version};
       if (watch.version) {
-        view.age = now - watch.version->dispatched;
+        view.age = now - watch.confirmed;
         view.confirmed_at = watch.version->observed_at;
         view.changed_at = watch.version->changed_at;
+        view.mime_type = watch.version->mime_type;
         if (is_content(watch.version->digest)) view.version = to_hex(watch.version->digest);
-        if (watch.handle) {
-          view.next_read_in = watch.version->dispatched + schedule.planned_interval(*watch.handle) - now;
-        }
+        if (watch.handle) view.next_read_in = watch.confirmed + schedule.planned_interval(*watch.handle) - now;
       }
       visit(view);
     }
@@ -58,6 +60,26 @@ void Engine::for_each_subscription(Instant now, const std::function<void(const S
 
 void Engine::for_each_subscriber(const std::function<void(const SubscriberView&)>& visit) const {
   for (const auto& [id, s] : subscribers_) visit({id, s.upstream, s.strategy, s.attached, s.absent, s.open});
+}
+
+std::size_t Engine::errands() const {
+  std::size_t waiting = 0;
+  for (const Partner& p : partners_) waiting += p.waited_for.size() + p.background.size();
+  return waiting;
+}
+
+void Engine::for_each_snapshot(Instant now, const std::function<void(const SnapshotView&)>& visit) const {
+  for (const auto& [key, caller] : callers_) {
+    if (!caller.list.snapshot) continue;
+    const Snapshot& snapshot = *caller.list.snapshot;
+    const std::optional<Instant> review = timers_.at({TimerKind::list, caller.id});
+    visit({.upstream = caller.upstream,
+           .proof = snapshot.proof,
+           .measured_at = snapshot.measured_at,
+           .bound = snapshot.bound,
+           .next_review_in = review ? std::optional(*review - now) : std::nullopt,
+           .resources = snapshot.resources});
+  }
 }
 
 std::vector<PartnerView> Engine::partners(Instant now) const {

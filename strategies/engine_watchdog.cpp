@@ -27,8 +27,8 @@ void Engine::watch_silence(Subscription& sub) {
 }
 
 void Engine::silence_over(Subscription& sub) {
-  if (sub.subscriber->absent) return watch_silence(sub);
-  ask_soon(*sub.watch, ReadKind::watchdog, &sub);
+  watch_silence(sub);
+  ask_soon(sub, Errand::watchdog);
 }
 
 // An update came in: whatever was suspected, the upstream notifies.
@@ -46,14 +46,16 @@ void Engine::alive(Subscription& sub) {
     emit(WatchdogChecked{sub.subscriber->upstream, WatchdogResult::prompt});
   }
   watch_silence(sub);
-  if (sub.strategy == Strategy::poll && sub.native) prove_prompt(sub);
 }
 
-// While demoted: an update that comes before a poll found its change counts towards going back.
-void Engine::prove_prompt(Subscription& sub) {
-  if (sub.owed_or_told()) return;
-  if (++sub.prompt_updates < prompt_updates_to_promote) return;
+// While demoted: changes in a row that an update announced before a poll found them lead back. One that a poll found
+// by itself starts the count anew.
+void Engine::weigh_promptness(Subscription& sub, const std::optional<Version>& before) {
+  if (!sub.demoted || !sub.native || !before || before->digest == sub.watch->version->digest) return;
+  sub.prompt_updates = sub.last_update > before->dispatched ? sub.prompt_updates + 1 : 0;
+  if (sub.prompt_updates < prompt_updates_to_promote) return;
   move(sub, Strategy::subscribe, StrategyReason::prompt_again);
+  sub.watchdog_base = sub.watch->version->digest;
   reschedule(*sub.watch);
   watch_silence(sub);
 }
@@ -64,7 +66,6 @@ void Engine::check_native(Subscription& sub, const Read& read) {
   const Digest digest = sub.watch->version->digest;
   if (read.dispatched <= sub.last_update) return;
   const bool checking = read.kind == ReadKind::watchdog && read.subscription == sub.id;
-  if (checking) watch_silence(sub);
   if (!sub.watchdog_base || digest == sub.watchdog_base) {
     if (checking) {
       emit(WatchdogChecked{sub.subscriber->upstream,
@@ -86,6 +87,7 @@ void Engine::grace_over(Subscription& sub) {
   sub.suspect.reset();
   emit(WatchdogChecked{sub.subscriber->upstream, WatchdogResult::broken});
   move(sub, Strategy::poll, StrategyReason::silent);
+  sub.demoted = true;
   reschedule(*sub.watch);
   if (sub.seen != sub.watch->version->digest) found(sub, sub.suspected_by, std::nullopt);
   progress(sub);
@@ -109,7 +111,7 @@ void Engine::fall_back(Subscriber& s, StrategyReason reason) {
     if (sub.strategy != Strategy::subscribe || state::fenced(sub.state)) continue;
     move(sub, Strategy::poll, reason);
     if (!state::live(sub.state)) continue;
-    ask_soon(*sub.watch, ReadKind::catchup, &sub);
+    ask_soon(sub, Errand::catchup);
     reschedule(*sub.watch);
   }
 }
@@ -118,10 +120,10 @@ void Engine::on(const UpstreamStreamRestored& e) {
   Subscriber* s = find(e.subscriber);
   if (s == nullptr || s->native_refused) return;
   for (auto& [uri, sub] : s->subscriptions) {
-    if (!state::live(sub.state) || !sub.native || sub.strategy != Strategy::poll) continue;
+    if (!state::live(sub.state) || !sub.native || sub.demoted || sub.strategy != Strategy::poll) continue;
     move(sub, Strategy::subscribe, StrategyReason::restored);
     sub.watchdog_base.reset();
-    ask_soon(*sub.watch, ReadKind::catchup, &sub);
+    ask_soon(sub, Errand::catchup);
     watch_silence(sub);
     reschedule(*sub.watch);
   }

@@ -2,7 +2,6 @@
 // alone; the engine moves them.
 #pragma once
 
-#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
@@ -13,6 +12,7 @@
 
 #include "strategies/effect.hpp"
 #include "strategies/ids.hpp"
+#include "strategies/list_scan.hpp"
 #include "strategies/outcome.hpp"
 #include "strategies/settings.hpp"
 #include "strategies/strategy.hpp"
@@ -28,36 +28,31 @@ struct Version {
   Instant dispatched{};    // of that read
   WallTime observed_at{};  // when that read was accepted
   WallTime changed_at{};   // when the first read that saw it was accepted
+  SubscriberId via;        // in whose session it travelled
   std::string mime_type;
 };
 
+// Within one principal's view of one upstream.
 struct WatchKey {
-  UpstreamId upstream;
-  Principal principal;
   std::string uri;       // byte for byte: never parsed, never normalised
   SubscriberId apart{};  // 0: shared by the principal's sessions; else the one session that sees it differently
-  bool operator==(const WatchKey&) const = default;
+  auto operator<=>(const WatchKey&) const = default;
 };
 
-struct WatchKeyHash {
-  std::size_t operator()(const WatchKey& k) const noexcept {
-    std::size_t h = std::hash<std::string>{}(k.uri);
-    h ^= std::hash<Principal>{}(k.principal) + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2);
-    h ^= (static_cast<std::size_t>(index(k.upstream)) * 0x9e3779b97f4a7c15ULL) ^ index(k.apart);
-    return h;
-  }
-};
-
+struct Caller;
 struct Subscriber;
 struct Watch;
+
+// What waits for the partner's budget, for one subscription (list pages: for one caller).
+enum class Errand : std::uint8_t { baseline, catchup, watchdog, poll, subscribe, unsubscribe, list_page };
 
 // What one subscriber must be told of one watch. `news` counts what there was to tell, `told` how far the present
 // stream was told, `answered` how far the subscriber has read since. answered <= told or answered == news.
 struct Subscription {
   std::uint64_t id = 0;
   Subscriber* subscriber = nullptr;
-  Watch* watch = nullptr;  // null once fenced
-  std::string uri;
+  Watch* watch = nullptr;            // null once fenced
+  const std::string* uri = nullptr;  // its key in Subscriber::subscriptions
   Generation generation = 0;
   state::Any state = state::Discovered{};
   std::vector<RequestId> asking;  // subscribe requests that wait for the answer
@@ -66,7 +61,9 @@ struct Subscription {
   Ordinal close_ordinal = 0;      // frozen by the fence
 
   std::optional<Digest> seen;  // the content last delivered to the subscriber, whole
-  Instant seen_dispatched{};   // dispatch of the read that delivered it
+  std::optional<Digest> own;   // what the last read in its own session saw
+  bool delivered = false;      // `seen` was delivered, not only taken from the baseline
+  bool agrees = false;         // its session was seen to follow the shared version through a change
   std::uint32_t news = 0;
   std::uint32_t told = 0;
   std::uint32_t answered = 0;
@@ -80,14 +77,15 @@ struct Subscription {
   Strategy strategy = Strategy::poll;    // how changes are found for this subscription at present
   bool native = false;                   // the upstream holds a subscription for it
   bool native_busy = false;              // an upstream subscribe or unsubscribe is on its way: one at a time
+  bool demoted = false;                  // the watchdog found it silent: polled until its updates prove prompt
   Instant last_update = Instant::min();  // last native update for this URI or below it
   std::optional<Digest> watchdog_base;   // what a read dispatched after the last native update saw
   std::optional<Digest> suspect;         // a change seen, not notified yet: grace runs
   Origin suspected_by = Origin::watchdog;
   Duration update_gap{};        // between native updates, smoothed; 0: not learned
-  unsigned prompt_updates = 0;  // while demoted: native updates that came before the poll found the change
+  unsigned prompt_updates = 0;  // while demoted: changes in a row that an update announced before a poll found them
   unsigned retries = 0;         // of an upstream subscribe or unsubscribe
-  std::uint8_t queued = 0;      // kinds of urgent reads that wait for the budget, a bit each
+  std::uint8_t queued = 0;      // errands that wait for the budget, a bit each
 
   [[nodiscard]] bool owes() const { return news > told; }
   [[nodiscard]] bool owed_or_told() const { return news > answered; }
@@ -99,6 +97,8 @@ struct Subscription {
   void nothing_owed() { told = answered = news; }
   // A new stream that continues nothing: what was told and not answered is owed again.
   void stream_lost() { told = answered; }
+  [[nodiscard]] bool waits(Errand e) const { return (queued & bit(e)) != 0; }
+  [[nodiscard]] static std::uint8_t bit(Errand e) { return static_cast<std::uint8_t>(1U << static_cast<unsigned>(e)); }
 };
 
 // Digests of resources that were read but are not watched, so that "read, change, subscribe" is not silent. Oldest
@@ -124,10 +124,6 @@ class SeenMemory {
     std::erase(order_, uri);
     return digest;
   }
-  void clear() {
-    digests_.clear();
-    order_.clear();
-  }
 
  private:
   std::size_t capacity_;
@@ -138,7 +134,7 @@ class SeenMemory {
 struct Subscriber {
   SubscriberId id;
   UpstreamId upstream;
-  Principal principal;
+  Caller* caller = nullptr;
   Declaration declared;
   Strategy strategy = Strategy::off;
   bool shadow = false;
@@ -167,39 +163,90 @@ enum class Presence : std::uint8_t { unknown, present, tombstone_pending, absent
   return "";
 }
 
-struct Watch {
-  WatchId id;
-  WatchKey key;
-  const Freshness* freshness = nullptr;
-  std::vector<Subscription*> holders;  // in the order of their subscribes
-  std::size_t turn = 0;                // whose session the next read travels in
-  Ordinal issued = 0;
-  Ordinal accepted = 0;
-  std::optional<Version> version;
-  Presence presence = Presence::unknown;
-  bool forbidden = false;
-  unsigned failures = 0;                    // in a row
-  std::optional<ReadId> in_flight;          // the latest read of our own
-  Instant updated = Instant::min();         // last native update of this URI, or below it, for any holder
-  std::optional<Scheduler::Handle> handle;  // its place in the poll schedule
-  ResultPtr result;                         // of the last accepted read, for reads_max_age
-
-  // The one acceptance point for order: a read that was dispatched before the last accepted one comes too late.
-  [[nodiscard]] bool accepts(Ordinal ordinal) const { return ordinal <= issued && ordinal > accepted; }
-};
-
 struct Read {
   ReadId id;
   std::optional<WatchId> watch;  // none: the URI is not watched
   Ordinal ordinal = 0;
   ReadKind kind = ReadKind::client;
   SubscriberId via;
+  std::uint64_t caller = 0;  // whose credentials it carries
   UpstreamId upstream;
   std::uint64_t subscription = 0;  // whose baseline, watchdog or catch-up it is; 0: the watch's
   Generation generation = 0;
   std::string uri;
   Instant dispatched{};
   std::vector<std::pair<RequestId, SubscriberId>> joined;  // client reads answered from this one
+};
+
+// A read that differs from what another session saw. It counts as soon as a read in another session saw the same.
+struct Doubt {
+  Read read;
+  Content content;
+  bool delivered;
+};
+
+struct Watch {
+  WatchId id;
+  const WatchKey* key = nullptr;
+  Caller* caller = nullptr;
+  const Freshness* freshness = nullptr;
+  std::vector<Subscription*> holders;  // in the order of their subscribes
+  std::size_t turn = 0;                // whose session the next read travels in
+  Ordinal issued = 0;
+  Ordinal accepted = 0;
+  Instant confirmed{};  // dispatch of the last accepted read, whatever it saw
+  std::optional<Version> version;
+  Presence presence = Presence::unknown;
+  Instant missing_since{};  // dispatch of the read that opened tombstone_pending
+  bool listed = false;      // while pending: the list still has it
+  unsigned missing = 0;     // reads in a row that did not find it
+  bool forbidden = false;
+  bool is_public = false;                   // the upstream said so of the accepted version: cacheScope
+  unsigned failures = 0;                    // in a row
+  std::optional<ReadId> in_flight;          // the latest read of our own
+  Instant updated = Instant::min();         // last native update of this URI, or below it, for any holder
+  std::optional<Scheduler::Handle> handle;  // its place in the poll schedule
+  ResultPtr result;                         // of the last accepted read, for reads_max_age
+  std::unique_ptr<Doubt> doubt;
+
+  // The one acceptance point for order: a read that was dispatched before the last accepted one comes too late.
+  [[nodiscard]] bool accepts(Ordinal ordinal) const { return ordinal <= issued && ordinal > accepted; }
+};
+
+// Where lists cannot confirm an absence, so many reads in a row do.
+inline constexpr unsigned missing_reads_to_confirm = 2;
+
+// The last completed scan of a principal's resources/list.
+struct Snapshot {
+  SnapshotProof proof;
+  WallTime measured_at;
+  Duration bound;  // from the start of what it rests on to its end: what happened within may be missing
+  Hash128 digest;
+  std::size_t resources;
+};
+
+// The reconciliation of one principal's resources/list.
+struct ListReview {
+  std::optional<ListScan> scan;
+  SubscriberId via{};          // the session that its cursors belong to
+  std::optional<PageId> page;  // on its way
+  bool queued = false;         // the next page waits for the budget
+  unsigned failures = 0;       // in a row
+  bool unreliable = false;     // lists cannot be scanned at present: a second read has to do
+  std::optional<Snapshot> snapshot;
+};
+
+// One principal on one upstream: what its sessions share, and what ends with the last of them.
+struct Caller {
+  std::uint64_t id = 0;
+  UpstreamId upstream;
+  Principal principal;
+  std::vector<Subscriber*> sessions;
+  std::map<WatchKey, Watch> watches;
+  std::optional<Instant> refused_at;  // answered 401: no read of our own until a later read of the client succeeds
+  Instant last_read = Instant::min();
+  WatchKey checked;  // the watch that was read last so that a revoked credential is noticed
+  ListReview list;
 };
 
 }  // namespace freshet

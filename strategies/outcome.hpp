@@ -88,4 +88,31 @@ struct NotSupported {  // method not found, 404/405/501: the capability was decl
 };
 using NativeOutcome = std::variant<Accepted, NotSupported, Unauthorized, Forbidden, Throttled, Rejected, Failed>;
 
+// What any outcome says of the partner, for its budget.
+struct Health {
+  enum class Kind : std::uint8_t { well, throttled, failing, unknown };
+  Kind kind = Kind::well;
+  std::optional<Duration> retry_after;
+};
+template <class Outcome>
+[[nodiscard]] Health health_of(const Outcome& outcome) {
+  if (const auto* throttle = std::get_if<Throttled>(&outcome)) return {Health::Kind::throttled, throttle->retry_after};
+  const auto* failed = std::get_if<Failed>(&outcome);
+  if (failed == nullptr) return {};
+  switch (failed->reason) {
+    case Failure::connection:
+    case Failure::timeout:
+    case Failure::status:
+      return {Health::Kind::failing, std::nullopt};
+    case Failure::session_lost:
+    case Failure::cancelled:
+      return {Health::Kind::unknown, std::nullopt};
+    case Failure::internal:
+    case Failure::malformed:
+    case Failure::too_large:
+      break;
+  }
+  return {};
+}
+
 }  // namespace freshet
