@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace freshet {
 namespace {
@@ -22,22 +23,29 @@ constexpr double weight_evidence = 4.0;        // changes that the weights' prio
 constexpr double weight_evidence_max = 1.0e4;  // beyond this older evidence fades
 constexpr double rate_min = 1.0e-10;           // once in 300 years: keeps every division sound
 
-constexpr double wave_suspected_share = 0.2;  // q of the alternative in the test
+constexpr double wave_suspected_share = 0.4;  // q of the alternative in the test
 constexpr double wave_threshold = 7.0;        // a run a thousand times likelier under a wave
-constexpr double wave_memory = 64.0;          // reads over which the share is estimated
+constexpr double wave_memory = 8.0;           // reads over which the share is estimated
 
-// ∫₀ᵗ e^(−u/τ) du
-double kernel_integral(double t, double tau) {
-  return -tau * std::expm1(-t / tau);
+// e^(−t/τ_k) for every k: each memory is eight times the one before, so one exponential and three squarings a step.
+std::array<double, burst_terms> kept_after(double t) {
+  std::array<double, burst_terms> kept{};
+  double e = std::exp(-t / memory_s.back());
+  for (std::size_t k = burst_terms; k-- > 0;) {
+    kept[k] = e;
+    e *= e;
+    e *= e;
+    e *= e;
+  }
+  return kept;
 }
 
 }  // namespace
 
 double Forecast::changes_within(double t) const {
+  const auto kept = kept_after(t);
   double sum = steady_ * t;
-  for (std::size_t k = 0; k < burst_terms; ++k) {
-    if (burst_[k] > 0.0) sum += burst_[k] * kernel_integral(t, memory_s[k]);
-  }
+  for (std::size_t k = 0; k < burst_terms; ++k) sum += burst_[k] * memory_s[k] * (1.0 - kept[k]);
   return sum;
 }
 
@@ -76,16 +84,6 @@ Forecast ChangeModel::forecast(const ChangeState& s) const {
     f.burst_[k] = weight_[steady_terms + k] * static_cast<double>(s.recent[k]) / memory_s[k];
   }
   return f;
-}
-
-// Per term at weight 1, within the t seconds since the last observation.
-std::array<double, ChangeModel::terms> ChangeModel::expected_changes(const ChangeState& s, double t) const {
-  std::array<double, terms> expected{};
-  for (std::size_t b = 0; b < steady_terms; ++b) expected[b] = t * steady_term(b, s);
-  for (std::size_t k = 0; k < burst_terms; ++k) {
-    expected[steady_terms + k] = static_cast<double>(s.recent[k]) * -std::expm1(-t / memory_s[k]);
-  }
-  return expected;
 }
 
 void ChangeModel::watch_for_wave(Instant at, bool changed, double expected) {
@@ -141,25 +139,32 @@ void ChangeModel::learn_weights(const std::array<double, terms>& expected, doubl
 void ChangeModel::observe(ChangeState& s, Instant at, bool changed) {
   const double t = seconds(at - s.as_of);
   if (t <= 0.0) return;
-  const auto expected = expected_changes(s, t);
-  double total = 0.0;
-  for (std::size_t i = 0; i < terms; ++i) total += weight_[i] * expected[i];
-  total = std::max(total, rate_min * t);
+  const auto kept = kept_after(t);
+  std::array<double, terms> expected{};  // per term at weight 1
+  for (std::size_t b = 0; b < steady_terms; ++b) expected[b] = t * steady_term(b, s);
+  for (std::size_t k = 0; k < burst_terms; ++k) {
+    expected[steady_terms + k] = static_cast<double>(s.recent[k]) * (1.0 - kept[k]);
+  }
+  const double total =
+      std::max(std::inner_product(expected.begin(), expected.end(), weight_.begin(), 0.0), rate_min * t);
   const double by_wave = changes_by_wave(s.as_of, at, changed, total);
   const double own = changed ? (1.0 - by_wave) * total / -std::expm1(-total) : 0.0;
   explained_[0] += by_wave;
   learn_weights(expected, total, own);
-
-  const double kept_steady = std::exp(-t / steady_memory_s);
-  s.count = static_cast<float>(static_cast<double>(s.count) * kept_steady + own);
-  s.exposure_s = static_cast<float>(static_cast<double>(s.exposure_s) * kept_steady + t);
-  for (std::size_t k = 0; k < burst_terms; ++k) {
-    const double spread = -std::expm1(-t / memory_s[k]) * memory_s[k] / t;
-    s.recent[k] = static_cast<float>(static_cast<double>(s.recent[k]) * std::exp(-t / memory_s[k]) + own * spread);
-  }
+  remember(s, t, own, kept);
   s.as_of = at;
   changes_ += own + by_wave;
   exposure_s_ += t;
+}
+
+void ChangeModel::remember(ChangeState& s, double t, double changes, const std::array<double, burst_terms>& kept) {
+  const double kept_steady = std::exp(-t / steady_memory_s);
+  s.count = static_cast<float>(static_cast<double>(s.count) * kept_steady + changes);
+  s.exposure_s = static_cast<float>(static_cast<double>(s.exposure_s) * kept_steady + t);
+  for (std::size_t k = 0; k < burst_terms; ++k) {
+    const double spread = (1.0 - kept[k]) * memory_s[k] / t;
+    s.recent[k] = static_cast<float>(static_cast<double>(s.recent[k]) * kept[k] + changes * spread);
+  }
 }
 
 }  // namespace freshet

@@ -82,10 +82,10 @@ class ChangeModel {
  private:
   static constexpr std::size_t terms = steady_terms + burst_terms;
 
-  [[nodiscard]] std::array<double, terms> expected_changes(const ChangeState& state, double t) const;
   [[nodiscard]] double steady_term(std::size_t b, const ChangeState& state) const;
   double changes_by_wave(Instant last, Instant at, bool changed, double expected);
   void watch_for_wave(Instant at, bool changed, double expected);
+  static void remember(ChangeState& state, double t, double changes, const std::array<double, burst_terms>& kept);
   void learn_weights(const std::array<double, terms>& expected, double total, double changes);
 
   std::array<double, terms> weight_;

@@ -15,15 +15,14 @@ constexpr double adaptive_changes_per_read = 0.5;
 constexpr double value_jitter = 0.02;
 // The fading means forget over a fraction of a group's watches, within these limits.
 constexpr double memory_min = 4.0;
-constexpr double memory_max = 128.0;
+constexpr double memory_max = 256.0;
 constexpr double memory_per_watch = 0.125;
 // V grows like T^1.5..3: how strongly a standing delay, as a fraction of the mean interval, raises λ.
-constexpr double delay_gain = 1.0;
+constexpr double delay_gain = 0.5;
 constexpr double delay_gain_limit = 2.0;
-// A payer alone in its share is read at most twice as often as value over all payers would say: (1/2)³ of λ.
-constexpr double own_share_discount = 0.125;
 // An idle budget may read a watch that is planned by value this much of its interval early.
 constexpr double early_fraction = 0.5;
+constexpr double shortest_s = 1e-3;  // keeps every division sound
 
 }  // namespace
 
@@ -33,12 +32,13 @@ void Scheduler::Marginal::saw(double interval, double delay, std::optional<doubl
   interval_s += gain * (interval - interval_s);
   delay_s += gain * (delay - delay_s);
   if (!value) return;
-  log_value = log_value == 0.0 ? std::log(*value) : log_value + gain * (std::log(*value) - log_value);
+  values = std::min(values + 1.0, memory);
+  log_value += (std::log(*value) - log_value) / values;
 }
 
 // λ for the next plan: the value that reads had when they were granted, moved so that a standing delay melts away.
 double Scheduler::Marginal::threshold() const {
-  if (log_value == 0.0 || interval_s <= 0.0) return 0.0;
+  if (values == 0.0) return 0.0;
   const double correction = std::clamp(delay_gain * delay_s / interval_s, -delay_gain_limit, delay_gain_limit);
   return std::exp(log_value + correction);
 }
@@ -57,9 +57,18 @@ const Scheduler::Watch& Scheduler::watch(Handle h) const {
   return watches_[h];
 }
 
+const ChangeModel& Scheduler::model_of(const Watch& w) const {
+  return upstreams_[groups_[w.group].payer.upstream].model;
+}
+
+Scheduler::Upstream& Scheduler::upstream_at(std::uint32_t upstream) {
+  if (upstream >= upstreams_.size()) upstreams_.resize(upstream + 1);
+  return upstreams_[upstream];
+}
+
 void Scheduler::set_upstream_weight(std::uint32_t upstream, double weight) {
   assert(weight > 0.0);
-  upstreams_[upstream].weight = weight;
+  upstream_at(upstream).weight = weight;
 }
 
 Scheduler::GroupIndex Scheduler::group_for(const Payer& payer) {
@@ -75,7 +84,7 @@ Scheduler::GroupIndex Scheduler::group_for(const Payer& payer) {
   }
   groups_[at->second].payer = payer;
   groups_[at->second].virtual_time = virtual_now_;
-  upstreams_.try_emplace(payer.upstream);
+  upstream_at(payer.upstream);
   return at->second;
 }
 
@@ -97,7 +106,7 @@ void Scheduler::set_wish(Watch& w) {
   double wish = seconds(p.policy == PollPolicy::fixed ? p.interval : p.interval_min);
   const double longest = std::max(seconds(p.interval_max), wish);
   if (p.policy == PollPolicy::adaptive) {
-    const Forecast f = upstreams_[groups_[w.group].payer.upstream].model.forecast(w.change);
+    const Forecast f = model_of(w).forecast(w.change);
     const double guess = std::clamp(adaptive_changes_per_read / f.rate_over(longest), wish, longest);
     wish = std::clamp(adaptive_changes_per_read / f.rate_over(guess), wish, longest);
   }
@@ -107,8 +116,12 @@ void Scheduler::set_wish(Watch& w) {
   account(w, 1.0 / (p.policy == PollPolicy::budget ? longest : wish), 1.0 / longest);
 }
 
+// λ of the group; before it was granted anything, as if its share were spread evenly over its watches.
 double Scheduler::threshold(const Group& g) const {
-  return std::max(g.marginal.threshold(), own_share_discount * marginal_.threshold());
+  const double learnt = g.marginal.threshold();
+  if (learnt > 0.0) return learnt;
+  const double share = rate_ / static_cast<double>(group_of_.size());
+  return read_value(1.0, upstreams_[g.payer.upstream].model.mean_rate(), static_cast<double>(g.watches) / share);
 }
 
 double Scheduler::stretch() const {
@@ -116,13 +129,12 @@ double Scheduler::stretch() const {
 }
 
 // When V(w, λ(t)) crosses λ, with the changing rate taken as the constant one that gives as many changes until then.
-double Scheduler::value_interval(const Watch& w, double lambda) const {
-  const ChangeModel& model = upstreams_.at(groups_[w.group].payer.upstream).model;
-  const Forecast f = model.forecast(w.change);
-  const double longest = seconds(w.longest);
-  double t = std::clamp(time_to_value(w.plan.weight, f.rate_over(longest), lambda), 1e-3, longest);
-  for (int step = 0; step < 3; ++step) {
-    const double next = std::clamp(time_to_value(w.plan.weight, f.rate_over(t), lambda), 1e-3, longest);
+double Scheduler::value_interval(const Watch& w, double longest) const {
+  const Forecast f = model_of(w).forecast(w.change);
+  const double lambda = threshold(groups_[w.group]);
+  double t = longest;
+  for (int step = 0; step < 4; ++step) {
+    const double next = std::clamp(time_to_value(w.plan.weight, f.rate_over(t), lambda), shortest_s, longest);
     if (std::abs(next - t) < 0.02 * t) return next;
     t = next;
   }
@@ -133,15 +145,9 @@ Duration Scheduler::plan_interval(Watch& w) {
   set_wish(w);
   w.by_value = w.plan.policy == PollPolicy::budget || overloaded();
   if (!w.by_value) return random_.jittered(w.wish, w.plan.jitter);
-  const Group& g = groups_[w.group];
-  double lambda = threshold(g);
-  if (lambda <= 0.0) {  // nothing was granted yet: as if all shared the rate evenly
-    const double even = static_cast<double>(count_) / rate_;
-    lambda = w.plan.weight * unit_value(even * upstreams_[g.payer.upstream].model.mean_rate()) /
-             std::pow(upstreams_[g.payer.upstream].model.mean_rate(), 2);
-  }
-  const Duration by_value = random_.jittered(from_seconds(value_interval(w, lambda)), value_jitter);
-  const Duration longest = from_seconds(seconds(w.longest) * stretch());
+  const double longest_s = seconds(w.longest) * stretch();
+  const Duration by_value = random_.jittered(from_seconds(value_interval(w, longest_s)), value_jitter);
+  const Duration longest = from_seconds(longest_s);
   const Duration soonest = w.plan.policy == PollPolicy::budget ? w.wish : random_.jittered(w.wish, w.plan.jitter);
   return std::clamp(by_value, std::min(soonest, longest), longest);
 }
@@ -283,8 +289,10 @@ void Scheduler::make_ready(Instant now) {
 
 // What the read about to be sent tells of the marginal value: nothing if a limit, not λ, decided its moment.
 void Scheduler::learn(const Watch& w, Group& g, Instant now) {
-  if (w.exception) return;
-  const double interval = std::max(seconds(now - w.base), 1e-3);
+  // A sweep makes reads scarce for once: planning by its λ would leave the budget idle after it.
+  const bool sweeping = g.oldest != none && watches_[g.oldest].base < upstream_of(g).model.wave_since();
+  if (w.exception || sweeping) return;
+  const double interval = std::max(seconds(now - w.base), shortest_s);
   const double delay = seconds(now - w.planned_at);
   const Forecast f = upstream_of(g).model.forecast(w.change);
   std::optional<double> value =
@@ -294,20 +302,17 @@ void Scheduler::learn(const Watch& w, Group& g, Instant now) {
   const bool at_wish = planned <= 1.1 * seconds(w.wish);
   const bool at_longest = planned >= 0.97 * seconds(w.longest) * stretch();
   if ((at_wish && !late) || (at_longest && delay > 0.01 * planned)) value.reset();
-  const auto memory = [](std::size_t n) {
-    return std::clamp(static_cast<double>(n) * memory_per_watch, memory_min, memory_max);
-  };
-  g.marginal.saw(interval, delay, value, memory(g.watches));
-  marginal_.saw(interval, delay, value, memory(count_));
+  g.marginal.saw(interval, delay, value,
+                 std::clamp(static_cast<double>(g.watches) * memory_per_watch, memory_min, memory_max));
 }
 
 // What reading it now is worth: by its own rate, and by a wave that may have changed it u₀ after its last read,
 // q·∫ u du from u₀ to now.
 double Scheduler::value(const Watch& w, Instant now) const {
-  const ChangeModel& model = upstreams_.at(groups_[w.group].payer.upstream).model;
-  const double t = std::max(seconds(now - w.base), 1e-3);
+  const ChangeModel& model = model_of(w);
+  const double t = std::max(seconds(now - w.base), shortest_s);
   const double rate = model.forecast(w.change).rate_over(t);
-  double v = unit_value(rate * t) / (rate * rate);
+  double v = read_value(1.0, rate, t);
   if (w.base < model.wave_since()) {
     const double u0 = seconds(model.wave_since() - w.base);
     v += model.wave_share() * 0.5 * (t * t - u0 * u0);
@@ -320,7 +325,7 @@ Scheduler::Handle Scheduler::pick(const Group& g, Instant now) const {
   const Handle first = g.plans.top();
   if (g.oldest == none || g.oldest == first || !watches_[first].by_value) return first;
   const Watch& oldest = watches_[g.oldest];
-  const bool swept = oldest.base >= upstreams_.at(g.payer.upstream).model.wave_since();
+  const bool swept = oldest.base >= upstreams_[g.payer.upstream].model.wave_since();
   if (swept || !oldest.by_value || now < oldest.base + oldest.wish) return first;
   return value(oldest, now) > value(watches_[first], now) ? g.oldest : first;
 }
@@ -358,7 +363,7 @@ Duration Scheduler::bound(Handle h, Instant now) const {
 
 double Scheduler::change_rate(Handle h) const {
   const Watch& w = watch(h);
-  const Forecast f = upstreams_.at(groups_[w.group].payer.upstream).model.forecast(w.change);
+  const Forecast f = model_of(w).forecast(w.change);
   return f.rate_over(std::max(seconds(w.longest), 1.0));
 }
 

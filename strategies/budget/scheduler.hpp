@@ -9,8 +9,8 @@
 //
 // Fairness: watches belong to a payer (a principal, or one session of it) on an upstream. Each payer has its own λ and
 // heap, and ready payers are served by start-time fair queueing (Goyal, Vin, Cheng 1996): upstreams share the rate
-// by their weight, the payers of one upstream equally. So a payer with many watches delays only its own. What a
-// share leaves over goes to the others: nobody is read more than twice as often as value over all payers would say.
+// by their weight, the payers of one upstream equally, and what a share leaves over goes to the others. So a payer with
+// many watches delays only its own.
 //
 // The caller asks its limiter first, then take(now); the read's outcome comes back by observed or postpone.
 #pragma once
@@ -45,7 +45,7 @@ struct WatchPlan {
 
 // Who a watch's reads are charged to.
 struct Payer {
-  std::uint32_t upstream = 0;
+  std::uint32_t upstream = 0;  // small: state is kept in an array by it
   std::uint64_t principal = 0;
   auto operator<=>(const Payer&) const = default;
 };
@@ -128,6 +128,7 @@ class Scheduler {
     double interval_s = 0.0;
     double delay_s = 0.0;  // dispatch minus plan: negative when the budget was idle
     double samples = 0.0;
+    double values = 0.0;
 
     void saw(double interval, double delay, std::optional<double> value, double memory);
     [[nodiscard]] double threshold() const;
@@ -153,6 +154,8 @@ class Scheduler {
   Watch& watch(Handle h);
   [[nodiscard]] const Watch& watch(Handle h) const;
   Upstream& upstream_of(const Group& g) { return upstreams_[g.payer.upstream]; }
+  [[nodiscard]] const ChangeModel& model_of(const Watch& w) const;
+  Upstream& upstream_at(std::uint32_t upstream);
   GroupIndex group_for(const Payer& payer);
   void drop_group(GroupIndex index);
 
@@ -160,7 +163,7 @@ class Scheduler {
   void set_wish(Watch& w);
   [[nodiscard]] double threshold(const Group& g) const;
   [[nodiscard]] double stretch() const;
-  [[nodiscard]] double value_interval(const Watch& w, double lambda) const;
+  [[nodiscard]] double value_interval(const Watch& w, double longest) const;
   Duration plan_interval(Watch& w);
   void plan(Handle h);
   void age(Handle h);
@@ -181,12 +184,11 @@ class Scheduler {
   std::vector<Group> groups_;
   std::vector<GroupIndex> free_groups_;
   std::map<Payer, GroupIndex> group_of_;
-  std::map<std::uint32_t, Upstream> upstreams_;
-  IndexedHeap<Instant> waiting_;  // groups by the moment at which they become ready
-  IndexedHeap<double> ready_;     // groups by virtual time
+  std::vector<Upstream> upstreams_;  // by Payer::upstream, dense
+  IndexedHeap<Instant> waiting_;     // groups by the moment at which they become ready
+  IndexedHeap<double> ready_;        // groups by virtual time
   IndexedHeap<Instant>::Places group_places_;
   double virtual_now_ = 0.0;
-  Marginal marginal_;  // over all groups
   double wished_ = 0.0;
   double floor_ = 0.0;
   std::size_t count_ = 0;

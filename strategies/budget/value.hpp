@@ -24,16 +24,19 @@ namespace freshet {
   return 0.5 * x * x + x * e - (1.0 - e);
 }
 
-// The x at which unit_value(x) = y, y >= 0. Relative error below 1e-6.
+// The x at which unit_value(x) = y, y >= 0. Relative error below 1e-5.
 [[nodiscard]] inline double unit_value_inverse(double y) {
   if (y <= 0.0) return 0.0;
-  // g lies below x³/3 and below x²/2, and is close to x³/(3 + 2x); Newton on a convex function then needs few steps.
-  double x = std::max(std::cbrt(3.0 * y), std::sqrt(2.0 * y));
+  const double z = std::cbrt(3.0 * y);
+  if (z < 0.02) return z * (1.0 + z * (1.0 / 8.0 + z * 13.0 / 960.0));  // the series of g, reverted
+  // g(x) is close to x³/(3 + 2x); from near the root Newton on a convex function needs two or three steps.
+  double x = std::max(z, std::sqrt(2.0 * y));
   x = std::max(std::cbrt(y * (3.0 + 2.0 * x)), x);
-  for (int step = 0; step < 4; ++step) {
-    const double delta = (unit_value(x) - y) / (x * -std::expm1(-x));
+  for (int step = 0; step < 6; ++step) {
+    const double e = std::exp(-x);
+    const double delta = (0.5 * x * x + x * e - (1.0 - e) - y) / (x * (1.0 - e));
     x = std::max(x - delta, 0.5 * x);
-    if (std::abs(delta) < 1e-7 * x) break;
+    if (std::abs(delta) < 1e-3 * x) break;  // the error is now of the order of its square
   }
   return x;
 }
