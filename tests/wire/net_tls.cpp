@@ -132,10 +132,11 @@ Task<> leave(Fixture& f, net::OneShot<bool>& ended) {
 }
 
 TEST_CASE("a client that leaves a stream is noticed under TLS") {
-  std::optional<net::OneShot<bool>> ended;
+  net::OneShot<bool>* ended = nullptr;
   Fixture f("DNS:localhost", "localhost", [&](ServerExchange& exchange) { return stream(exchange, *ended); });
-  ended.emplace(f.loop.executor());
-  f.loop.run(leave(f, *ended));
+  net::OneShot<bool> signal(f.loop.executor());
+  ended = &signal;
+  f.loop.run(leave(f, signal));
 }
 
 Task<> plain_text(Fixture& f) {
