@@ -17,14 +17,15 @@ constexpr std::array<double, steady_terms> shrinkage{0.0, 0.2, 2.0};  // a_b, in
 constexpr double prior_changes = 0.5;
 constexpr double prior_interval_s = 3600.0;
 
-constexpr std::array<double, steady_terms> steady_prior{0.2, 0.25, 0.25};
+constexpr std::array<double, steady_terms> steady_prior{0.05, 0.4, 0.25};
 constexpr double burst_prior = 0.05;
 constexpr double weight_evidence = 4.0;        // changes that the weights' prior is worth
 constexpr double weight_evidence_max = 1.0e4;  // beyond this older evidence fades
 constexpr double rate_min = 1.0e-10;           // once in 300 years: keeps every division sound
 
 constexpr double wave_suspected_share = 0.4;  // q of the alternative in the test
-constexpr double wave_threshold = 7.0;        // a run a thousand times likelier under a wave
+constexpr double wave_threshold = 10.0;       // a run 20,000 times likelier under a wave
+constexpr double wave_expected_max = 0.3;     // a change that likely tells nothing of a wave
 constexpr double wave_memory = 8.0;           // reads over which the share is estimated
 
 // e^(−t/τ_k) for every k: each memory is eight times the one before, so one exponential and three squarings a step.
@@ -86,8 +87,8 @@ Forecast ChangeModel::forecast(const ChangeState& s) const {
   return f;
 }
 
-void ChangeModel::watch_for_wave(Instant at, bool changed, double expected) {
-  const double p = -std::expm1(-expected);
+// `p`: the chance of a change without a wave.
+void ChangeModel::watch_for_wave(Instant at, bool changed, double p) {
   const double q = wave_suspected_share;
   if (run_score_ == 0.0) {
     if (!changed) return;
@@ -106,12 +107,13 @@ void ChangeModel::watch_for_wave(Instant at, bool changed, double expected) {
 
 // How much of the answer the wave explains, 0..1; counts it. `expected`: by the rates alone.
 double ChangeModel::changes_by_wave(Instant last, Instant at, bool changed, double expected) {
+  const double p = -std::expm1(-expected);
+  if (p > wave_expected_max) return 0.0;
   if (last >= wave_since_) {
-    watch_for_wave(at, changed, expected);
+    watch_for_wave(at, changed, p);
     return 0.0;
   }
   const double q = wave_share();
-  const double p = -std::expm1(-expected);
   const double by_wave = changed ? q / (p + q - p * q) : 0.0;
   const double fade = 1.0 - 1.0 / wave_memory;
   if (wave_reads_ >= wave_memory) {

@@ -84,7 +84,7 @@ class ChangeModel {
 
   [[nodiscard]] double steady_term(std::size_t b, const ChangeState& state) const;
   double changes_by_wave(Instant last, Instant at, bool changed, double expected);
-  void watch_for_wave(Instant at, bool changed, double expected);
+  void watch_for_wave(Instant at, bool changed, double p);
   static void remember(ChangeState& state, double t, double changes, const std::array<double, burst_terms>& kept);
   void learn_weights(const std::array<double, terms>& expected, double total, double changes);
 

@@ -21,7 +21,7 @@ constexpr double memory_per_watch = 0.125;
 constexpr double delay_gain = 0.5;
 constexpr double delay_gain_limit = 2.0;
 // An idle budget may read a watch that is planned by value this much of its interval early.
-constexpr double early_fraction = 0.5;
+constexpr double early_fraction = 0.25;
 constexpr double shortest_s = 1e-3;  // keeps every division sound
 
 }  // namespace
@@ -116,12 +116,13 @@ void Scheduler::set_wish(Watch& w) {
   account(w, 1.0 / (p.policy == PollPolicy::budget ? longest : wish), 1.0 / longest);
 }
 
-// λ of the group; before it was granted anything, as if its share were spread evenly over its watches.
+// λ of the group. Before it was granted anything: the λ at which watches that change at the mean rate would use up
+// the group's share; intervals are then about proportional to √(λ/w).
 double Scheduler::threshold(const Group& g) const {
   const double learnt = g.marginal.threshold();
   if (learnt > 0.0) return learnt;
   const double share = rate_ / static_cast<double>(group_of_.size());
-  return read_value(1.0, upstreams_[g.payer.upstream].model.mean_rate(), static_cast<double>(g.watches) / share);
+  return read_value(1.0, upstreams_[g.payer.upstream].model.mean_rate(), g.root_weights / share);
 }
 
 double Scheduler::stretch() const {
@@ -155,6 +156,7 @@ Duration Scheduler::plan_interval(Watch& w) {
 void Scheduler::plan(Handle h) {
   Watch& w = watches_[h];
   w.exception = false;
+  w.first = false;
   w.planned_at = w.base + plan_interval(w);
   groups_[w.group].plans.put(watch_places_, h, w.planned_at);
   place_group(w.group);
@@ -196,6 +198,7 @@ void Scheduler::add(Handle h, const WatchPlan& p, const Payer& payer, Instant re
   w.base = read_at;
   w.group = group_for(payer);
   ++groups_[w.group].watches;
+  groups_[w.group].root_weights += std::sqrt(p.weight);
   ++count_;
   const Duration whole = plan_interval(w);
   w.planned_at = read_at + from_seconds(seconds(whole) * random_.unit());
@@ -213,11 +216,14 @@ void Scheduler::remove(Handle h) {
   place_group(w.group);
   w.in_use = false;
   --count_;
+  g.root_weights -= std::sqrt(w.plan.weight);
   if (--g.watches == 0) drop_group(w.group);
 }
 
 void Scheduler::set_plan(Handle h, const WatchPlan& p) {
-  watch(h).plan = p;
+  Watch& w = watch(h);
+  groups_[w.group].root_weights += std::sqrt(p.weight) - std::sqrt(w.plan.weight);
+  w.plan = p;
   if (watch_places_[h] != not_in_heap) plan(h);
 }
 
@@ -251,12 +257,22 @@ void Scheduler::postpone(Handle h, Instant at) {
   place_group(w.group);
 }
 
-// When the group's first watch may be read: at its plan, or sooner where value planned it and the budget is idle.
-Instant Scheduler::ready_at(const Group& g) const {
-  const Watch& w = watches_[g.plans.top()];
+// When a watch may be read: at its plan, or sooner where value planned it and the budget is idle.
+Instant Scheduler::allowed_at(const Watch& w) const {
   if (!w.by_value) return w.planned_at;
   const Duration early = from_seconds(seconds(w.planned_at - w.base) * early_fraction);
   return std::min(w.planned_at, w.base + std::max(w.wish, early));
+}
+
+// When the group has a watch to read: the first by plan, or the one not read for longest.
+Instant Scheduler::ready_at(const Group& g) const {
+  const Instant first = allowed_at(watches_[g.plans.top()]);
+  return g.oldest == none ? first : std::min(first, allowed_at(watches_[g.oldest]));
+}
+
+// A wave has passed over watches that were not read since.
+bool Scheduler::sweeping(const Group& g) const {
+  return g.oldest != none && watches_[g.oldest].base < upstreams_[g.payer.upstream].model.wave_since();
 }
 
 void Scheduler::unready(Group& g, GroupIndex index) {
@@ -290,8 +306,8 @@ void Scheduler::make_ready(Instant now) {
 // What the read about to be sent tells of the marginal value: nothing if a limit, not λ, decided its moment.
 void Scheduler::learn(const Watch& w, Group& g, Instant now) {
   // A sweep makes reads scarce for once: planning by its λ would leave the budget idle after it.
-  const bool sweeping = g.oldest != none && watches_[g.oldest].base < upstream_of(g).model.wave_since();
-  if (w.exception || sweeping) return;
+  if (w.exception || w.first) return;
+  if (sweeping(g) && now - upstream_of(g).model.wave_since() < from_seconds(g.marginal.interval_s)) return;
   const double interval = std::max(seconds(now - w.base), shortest_s);
   const double delay = seconds(now - w.planned_at);
   const Forecast f = upstream_of(g).model.forecast(w.change);
@@ -320,13 +336,14 @@ double Scheduler::value(const Watch& w, Instant now) const {
   return w.plan.weight * v;
 }
 
-// The first by plan, unless a wave made the one that was not read for longest worth more.
+// The first by plan; in a sweep, or before its time, the one that was not read for longest if that is worth more.
 Scheduler::Handle Scheduler::pick(const Group& g, Instant now) const {
   const Handle first = g.plans.top();
-  if (g.oldest == none || g.oldest == first || !watches_[first].by_value) return first;
+  const bool due = watches_[first].planned_at <= now;
+  if (g.oldest == none || g.oldest == first || (due && !sweeping(g))) return first;
   const Watch& oldest = watches_[g.oldest];
-  const bool swept = oldest.base >= upstreams_[g.payer.upstream].model.wave_since();
-  if (swept || !oldest.by_value || now < oldest.base + oldest.wish) return first;
+  if (allowed_at(watches_[first]) > now) return g.oldest;
+  if (!oldest.by_value || !watches_[first].by_value || now < oldest.base + oldest.wish) return first;
   return value(oldest, now) > value(watches_[first], now) ? g.oldest : first;
 }
 
@@ -336,7 +353,7 @@ std::optional<Scheduler::Handle> Scheduler::take(Instant now) {
   const GroupIndex index = ready_.top();
   Group& g = groups_[index];
   const Handle h = pick(g, now);
-  if (h == g.plans.top()) learn(watches_[h], g, now);
+  learn(watches_[h], g, now);
   unage(h);
   const Upstream& upstream = upstream_of(g);
   virtual_now_ = g.virtual_time;

@@ -118,8 +118,9 @@ class Scheduler {
     Handle newer = none;
     bool aged = false;
     bool in_use = false;
-    bool by_value = false;  // planned by λ: may be read sooner when the budget is idle
-    bool exception = false;
+    bool by_value = false;   // planned by λ: may be read sooner when the budget is idle
+    bool exception = false;  // postponed
+    bool first = true;       // still in its random first phase: its interval tells nothing of λ
   };
 
   // Exponentially fading means over a group's reads, as far as they tell its marginal value.
@@ -141,6 +142,7 @@ class Scheduler {
     Handle oldest = none;  // ends of the order of last reads
     Handle newest = none;
     std::size_t watches = 0;
+    double root_weights = 0.0;  // sum of √weight
     double virtual_time = 0.0;
     bool ready = false;
   };
@@ -171,7 +173,9 @@ class Scheduler {
   [[nodiscard]] double value(const Watch& w, Instant now) const;
   [[nodiscard]] Handle pick(const Group& g, Instant now) const;
   void learn(const Watch& w, Group& g, Instant now);
+  [[nodiscard]] bool sweeping(const Group& g) const;
 
+  [[nodiscard]] Instant allowed_at(const Watch& w) const;
   [[nodiscard]] Instant ready_at(const Group& g) const;
   void place_group(GroupIndex index);
   void unready(Group& g, GroupIndex index);
