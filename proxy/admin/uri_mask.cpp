@@ -1,0 +1,45 @@
+#include "proxy/admin/uri_mask.hpp"
+
+#include <stdexcept>
+
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+
+namespace freshet::admin {
+
+namespace {
+
+constexpr std::size_t tag_bytes = 6;
+constexpr std::size_t scheme_bytes_max = 16;
+
+// The scheme with its "://" or ":"; empty where there is none to be seen.
+std::string_view scheme_of(std::string_view uri) {
+  const auto colon = uri.find(':');
+  if (colon == std::string_view::npos || colon > scheme_bytes_max) return {};
+  return uri.substr(0, uri.substr(colon).starts_with("://") ? colon + 3 : colon + 1);
+}
+
+}  // namespace
+
+UriMask::UriMask(bool masks) : masks_(masks) {
+  if (masks && RAND_bytes(key_.data(), static_cast<int>(key_.size())) != 1) throw std::runtime_error("no randomness");
+}
+
+std::string UriMask::shown(std::string_view uri) const {
+  if (!masks_) return std::string(uri);
+  std::array<unsigned char, EVP_MAX_MD_SIZE> mac{};
+  unsigned size = 0;
+  HMAC(EVP_sha256(), key_.data(), static_cast<int>(key_.size()), reinterpret_cast<const unsigned char*>(uri.data()),
+       uri.size(), mac.data(), &size);
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text(scheme_of(uri));
+  text += '#';
+  for (std::size_t i = 0; i < tag_bytes; ++i) {
+    text += digits[mac[i] >> 4];
+    text += digits[mac[i] & 0xF];
+  }
+  return text;
+}
+
+}  // namespace freshet::admin
