@@ -9,8 +9,6 @@ namespace freshet::net {
 
 namespace {
 
-constexpr std::size_t head_read_room = 16 * 1024;
-constexpr std::size_t body_read_room = 64 * 1024;
 constexpr int interim_responses_max = 32;
 
 bool is_set_here(std::string_view name) {
@@ -112,7 +110,7 @@ Task<Result<>> ClientExchange::read_head(bool to_head, Clock::time_point until) 
       if (!used) co_return used.error();
       buffer_.consume(*used);
       if (parser.done()) break;
-      const auto filled = co_await fill(*transport_, buffer_, head_read_room);
+      const auto filled = co_await fill(*transport_, buffer_);
       const bool cut = !filled && filled.error() == asio::error::eof && answered_;
       if (cut) co_return HttpError::partial_message;
       if (!filled) co_return filled.error();
@@ -148,7 +146,7 @@ Task<Result<std::string_view>> ClientExchange::read_some() {
     if (body_.done()) break;
     if (lifetime_ == Lifetime::call) transport_->deadline(after(limits_.body_stall_max));
     if (lifetime_ == Lifetime::stream) transport_->no_deadline();
-    const auto filled = co_await fill(*transport_, buffer_, body_read_room);
+    const auto filled = co_await fill(*transport_, buffer_);
     if (filled) continue;
     if (filled.error() != asio::error::eof) co_return filled.error();
     if (const auto ended = body_.end(); !ended) co_return ended.error();

@@ -8,8 +8,6 @@ namespace freshet::net {
 
 namespace {
 
-constexpr std::size_t head_read_room = 4 * 1024;
-
 struct Incoming {
   codec::RequestHead head;
   Framing framing;
@@ -20,7 +18,7 @@ Task<Result<>> first_byte(ServerConnection& connection, ServerConnections::Membe
   if (!connection.buffer.view().empty()) co_return Result<>();
   membership.idle();
   connection.transport.deadline(after(connection.limits.idle_time_max));
-  const auto filled = co_await fill(connection.transport, connection.buffer, head_read_room);
+  const auto filled = co_await fill(connection.transport, connection.buffer);
   membership.busy();
   co_return filled;
 }
@@ -34,7 +32,7 @@ Task<Result<Incoming>> read_head(ServerConnection& connection) {
     connection.buffer.consume(*used);
     if (parser.done()) break;
     if (!std::exchange(timed, true)) connection.transport.deadline(after(connection.limits.head_time_max));
-    const auto filled = co_await fill(connection.transport, connection.buffer, head_read_room);
+    const auto filled = co_await fill(connection.transport, connection.buffer);
     if (!filled) co_return filled.error();
   }
   auto& head = parser.head();

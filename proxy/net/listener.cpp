@@ -38,7 +38,11 @@ struct Listener::State {
   Timer room;  // never expires; its cancellation says that there may be room again
 
   State(Executor loop, asio::ssl::context* context, HttpServerLimits bounds, std::size_t count_max)
-      : executor(loop), tls(context), limits(bounds), connections_max(count_max), room(loop, Clock::time_point::max()) {}
+      : executor(loop),
+        tls(context),
+        limits(bounds),
+        connections_max(count_max),
+        room(loop, Clock::time_point::max()) {}
 
   void close();
   static Task<> accept(std::shared_ptr<State> state, std::size_t which, TaskGroup& group);

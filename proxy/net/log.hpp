@@ -23,9 +23,17 @@ void set_level(spdlog::level::level_enum level);
 
 void write(spdlog::level::level_enum level, std::string_view message, FieldList fields);
 
-inline void debug(std::string_view message, FieldList fields = {}) { write(spdlog::level::debug, message, fields); }
-inline void info(std::string_view message, FieldList fields = {}) { write(spdlog::level::info, message, fields); }
-inline void warn(std::string_view message, FieldList fields = {}) { write(spdlog::level::warn, message, fields); }
-inline void error(std::string_view message, FieldList fields = {}) { write(spdlog::level::err, message, fields); }
+inline void debug(std::string_view message, FieldList fields = {}) {
+  write(spdlog::level::debug, message, fields);
+}
+inline void info(std::string_view message, FieldList fields = {}) {
+  write(spdlog::level::info, message, fields);
+}
+inline void warn(std::string_view message, FieldList fields = {}) {
+  write(spdlog::level::warn, message, fields);
+}
+inline void error(std::string_view message, FieldList fields = {}) {
+  write(spdlog::level::err, message, fields);
+}
 
 }  // namespace freshet::log

@@ -1,10 +1,19 @@
 #include "proxy/net/read_buffer.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
 #include <utility>
 
 namespace freshet::net {
+
+namespace {
+
+// One for all connections of the loop: nothing suspends between the read into it and the copy out of it, and what is
+// copied is mostly small, where a buffer of this size for each read would not be.
+constexpr std::size_t scratch_bytes = 64 * 1024;
+thread_local std::array<char, scratch_bytes> scratch;
+
+}  // namespace
 
 ReadBuffer::ReadBuffer(ReadBuffer&& other) noexcept {
   *this = std::move(other);
@@ -18,36 +27,36 @@ ReadBuffer& ReadBuffer::operator=(ReadBuffer&& other) noexcept {
   return *this;
 }
 
-asio::mutable_buffer ReadBuffer::prepare(std::size_t room) {
+void ReadBuffer::append(std::string_view bytes) {
   const auto unused = view();
-  if (unused.empty()) begin_ = end_ = 0;
-  // Half is enough, so that bytes that come one by one do not move the memory one by one.
-  if (capacity_ - end_ < (room + 1) / 2) {
-    const auto capacity = unused.size() + room;
-    auto data = capacity > capacity_ ? std::make_unique_for_overwrite<char[]>(capacity) : nullptr;
-    if (!unused.empty()) std::memmove(data ? data.get() : data_.get(), unused.data(), unused.size());
-    if (data) data_ = std::move(data);
-    capacity_ = std::max(capacity, capacity_);
+  if (capacity_ - end_ < bytes.size()) {
+    const auto needed = unused.size() + bytes.size();
+    // Twice what is unused, so that bytes that come one by one do not move the others one by one.
+    const auto capacity = std::max(needed, 2 * unused.size());
+    auto data = std::make_unique_for_overwrite<char[]>(capacity);
+    std::ranges::copy(unused, data.get());
+    data_ = std::move(data);
+    capacity_ = capacity;
     begin_ = 0;
     end_ = unused.size();
   }
-  return {data_.get() + end_, capacity_ - end_};
+  std::ranges::copy(bytes, data_.get() + end_);
+  end_ += bytes.size();
 }
 
 void ReadBuffer::release() {
   if (begin_ == end_) *this = ReadBuffer();
 }
 
-Task<Result<>> fill(Transport& transport, ReadBuffer& buffer, std::size_t room) {
+Task<Result<>> fill(Transport& transport, ReadBuffer& buffer) {
   buffer.release();
   for (;;) {
     const auto ready = co_await transport.readable();
     if (!ready) co_return ready.error();
-    const auto got = transport.try_read(buffer.prepare(room));
-    if (got) buffer.commit(*got);
+    const auto got = transport.try_read(asio::buffer(scratch));
+    if (got) buffer.append({scratch.data(), *got});
     if (got) co_return Result<>();
     if (got.error() != asio::error::would_block) co_return got.error();
-    buffer.release();
   }
 }
 

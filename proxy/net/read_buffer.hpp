@@ -5,8 +5,6 @@
 #include <memory>
 #include <string_view>
 
-#include <boost/asio/buffer.hpp>
-
 #include "proxy/net/transport.hpp"
 
 namespace freshet::net {
@@ -17,13 +15,12 @@ class ReadBuffer {
   ReadBuffer(ReadBuffer&& other) noexcept;
   ReadBuffer& operator=(ReadBuffer&& other) noexcept;
 
-  // The unused bytes. What was consumed stays in place until the next prepare() or release().
+  // The unused bytes. What was consumed stays in place until the next append() or release().
   [[nodiscard]] std::string_view view() const { return {data_.get() + begin_, end_ - begin_}; }
   void consume(std::size_t n) { begin_ += n; }
 
-  // Space for about `room` further bytes, at least half of it; views are invalid from here on.
-  asio::mutable_buffer prepare(std::size_t room);
-  void commit(std::size_t n) { end_ += n; }
+  // Views are invalid from here on.
+  void append(std::string_view bytes);
 
   // Gives the memory back if no bytes are unused.
   void release();
@@ -35,7 +32,8 @@ class ReadBuffer {
   std::size_t end_ = 0;
 };
 
-// Reads more: at least one byte into the buffer, or an error. Memory is held only once bytes are there.
-Task<Result<>> fill(Transport& transport, ReadBuffer& buffer, std::size_t room);
+// Reads what is there, at most 64 KiB, once there is something: at least one byte into the buffer, or an error. While
+// it waits the buffer holds no memory beyond its unused bytes.
+Task<Result<>> fill(Transport& transport, ReadBuffer& buffer);
 
 }  // namespace freshet::net

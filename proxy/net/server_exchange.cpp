@@ -11,7 +11,6 @@ namespace freshet::net {
 
 namespace {
 
-constexpr std::size_t body_read_room = 64 * 1024;
 constexpr std::size_t body_reserve_max = 1024 * 1024;   // before the bytes are there
 constexpr std::uint64_t drained_bytes_max = 64 * 1024;  // of a request body that the handler did not want
 
@@ -47,7 +46,7 @@ Task<Result<std::string_view>> ConnectionExchange::read_body_some() {
       if (!sent) break;
     }
     connection_.transport.deadline(after(connection_.limits.body_stall_max));
-    const auto filled = co_await fill(connection_.transport, buffer, body_read_room);
+    const auto filled = co_await fill(connection_.transport, buffer);
     if (!filled) body_error_ = filled.error() == asio::error::eof ? HttpError::partial_message : filled.error();
   }
   co_return body_error_;

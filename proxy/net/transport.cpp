@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::chrono::seconds write_stall_default{30};
 constexpr std::chrono::seconds shut_down_time_max{2};
-constexpr std::size_t lingering_bytes_max = 256 * 1024;  // read and dropped while the peer still sends
-constexpr std::size_t tls_slice_max = 64 * 1024;         // between two looks at the time
+constexpr std::size_t lingering_bytes_max = 16 * 1024 * 1024;  // read and dropped while the peer still sends
+constexpr std::size_t tls_slice_max = 64 * 1024;               // between two looks at the time
 
 error_code system_error(int number) {
   return {number, boost::system::system_category()};
