@@ -51,6 +51,14 @@ class Metrics {
   void set(const PartnerView& partner);
   void set(const ProcessStats& process);
 
+  // As counted so far.
+  [[nodiscard]] double requests(UpstreamId upstream, RequestKind kind) const {
+    return upstreams_.at(index(upstream)).requests[kind]->Value();
+  }
+  [[nodiscard]] double heals(UpstreamId upstream, HealResult result) const {
+    return upstreams_.at(index(upstream)).heals[result]->Value();
+  }
+
   // The Prometheus text format, families by name and series by labels.
   [[nodiscard]] std::string expose() const;
 

@@ -61,6 +61,7 @@ struct SubscriberView {
   bool attached;
   bool absent;
   std::size_t subscriptions;
+  const Declaration* declared;  // what its strategy was chosen from
 };
 
 // What is believed of one principal's resources/list.

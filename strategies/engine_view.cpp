@@ -59,7 +59,9 @@ void Engine::for_each_subscription(Instant now, const std::function<void(const S
 }
 
 void Engine::for_each_subscriber(const std::function<void(const SubscriberView&)>& visit) const {
-  for (const auto& [id, s] : subscribers_) visit({id, s.upstream, s.strategy, s.attached, s.absent, s.open});
+  for (const auto& [id, s] : subscribers_) {
+    visit({id, s.upstream, s.strategy, s.attached, s.absent, s.open, &s.declared});
+  }
 }
 
 std::size_t Engine::errands() const {
