@@ -105,8 +105,8 @@ void Engine::on(const StreamAttached& e) {
     if (!state::live(sub.state)) continue;
     if (!e.resumed) sub.stream_lost();
     if (returned) {
-      reschedule(*sub.watch);
       ask_soon(sub, Errand::catchup);
+      reschedule(*sub.watch);
     }
     tell(sub);
   }

@@ -122,7 +122,7 @@ void Engine::review_done(Caller& caller) {
   list.unreliable = false;
   for (auto& [key, watch] : caller.watches) {
     const bool listed = scan.contains(key.uri);
-    if (watch.presence == Presence::tombstone_pending && watch.missing_since < scan.evidence_since()) {
+    if (watch.presence == Presence::tombstone_pending && watch.missing_since <= scan.evidence_since()) {
       watch.listed = listed;
       listed ? slow_down(watch) : confirm_absent(watch);
     } else if (watch.presence == Presence::absent && listed) {

@@ -172,7 +172,10 @@ void Engine::schedule(Watch& watch) {
   std::memcpy(&payer, principal.digest.data(), sizeof payer);
   if (principal == Principal{}) payer = index(watch.holders.front()->subscriber->id);
   p.schedule.add(*watch.handle, watch.freshness->plan, {index(watch.caller->upstream), payer},
-                 watch.version ? watch.version->dispatched : now_.instant);
+                 watch.version ? watch.confirmed : now_.instant);
+  const bool read_soon =
+      std::ranges::any_of(watch.holders, [](const Subscription* sub) { return sub->waits(Errand::catchup); });
+  if (read_soon) p.schedule.postpone(*watch.handle, now_.instant + watch.freshness->plan.interval);
 }
 
 void Engine::unschedule(Watch& watch) {
