@@ -30,9 +30,9 @@ void Breaker::on_sent(Instant now) {
 }
 
 // Half of the exponential pause is certain, half is chance: never at once, never in step with other sidecars.
-Duration Breaker::backoff(Random& random) {
+Duration Breaker::backoff(Random& random, Duration longest) {
   const double whole = seconds(settings_.pause_min) * static_cast<double>(1U << std::min(level_, level_max));
-  return from_seconds(std::min(whole, seconds(settings_.pause_max)) * (0.5 + 0.5 * random.unit()));
+  return from_seconds(std::min(whole, seconds(longest)) * (0.5 + 0.5 * random.unit()));
 }
 
 void Breaker::open(Instant now, Duration pause, Reason reason) {
@@ -48,7 +48,7 @@ void Breaker::on_throttled(Instant now, std::optional<Duration> retry_after, Ran
   const bool asked = retry_after && *retry_after > Duration::zero();
   if (state(now) == State::open && !asked) return;  // sent before the pause: it says nothing new
   if (!tripped_ && recovered_at_ != Instant::min() && now - recovered_at_ >= settings_.calm) level_ = 0;
-  Duration pause = backoff(random);
+  Duration pause = backoff(random, settings_.pause_max);
   if (asked) {
     const double wanted = std::min(seconds(*retry_after), seconds(settings_.pause_max));
     const double extra = std::min(wanted * retry_after_jitter, retry_after_jitter_max_s) * random.unit();
@@ -62,12 +62,12 @@ void Breaker::on_failure(Instant now, Random& random) {
     case State::open:
       return;
     case State::half_open:
-      open(now, backoff(random), Reason::failing);
+      open(now, backoff(random, failing_longest()), Reason::failing);
       return;
     case State::closed:
       if (++failures_ < settings_.failures_to_open) return;
       if (recovered_at_ != Instant::min() && now - recovered_at_ >= settings_.calm) level_ = 0;
-      open(now, backoff(random), Reason::failing);
+      open(now, backoff(random, failing_longest()), Reason::failing);
   }
 }
 

@@ -8,6 +8,7 @@
 // up meanwhile is not caught up at once: that is the limiter's pace (Limiter::spend_burst).
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "strategies/random.hpp"
@@ -16,11 +17,12 @@
 namespace freshet {
 
 struct BreakerSettings {
-  unsigned failures_to_open = 5;                // in a row
-  Duration pause_min = from_seconds(1.0);       // > 0: the first exponential pause
-  Duration pause_max = from_seconds(300.0);     // the longest, Retry-After included
-  Duration calm = from_seconds(60.0);           // recovered for this long: the exponent starts over
-  Duration probe_timeout = from_seconds(60.0);  // a probe without an outcome for this long is given up
+  unsigned failures_to_open = 5;                    // in a row
+  Duration pause_min = from_seconds(1.0);           // > 0: the first exponential pause
+  Duration pause_max = from_seconds(300.0);         // the longest, Retry-After included
+  Duration failing_pause_max = from_seconds(20.0);  // while it fails: one probe costs nothing, a late one freshness
+  Duration calm = from_seconds(60.0);               // recovered for this long: the exponent starts over
+  Duration probe_timeout = from_seconds(60.0);      // a probe without an outcome for this long is given up
 };
 
 class Breaker {
@@ -49,7 +51,8 @@ class Breaker {
   [[nodiscard]] Instant available_at(Instant now) const;
 
  private:
-  [[nodiscard]] Duration backoff(Random& random);
+  [[nodiscard]] Duration backoff(Random& random, Duration longest);
+  [[nodiscard]] Duration failing_longest() const { return std::min(settings_.failing_pause_max, settings_.pause_max); }
   void open(Instant now, Duration pause, Reason reason);
 
   BreakerSettings settings_;

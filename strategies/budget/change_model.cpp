@@ -9,7 +9,7 @@ namespace {
 
 // τ_k, eight times apart: from the second edit within minutes to the season.
 constexpr std::array<double, burst_terms> memory_s{300.0, 2'400.0, 19'200.0, 153'600.0, 1'228'800.0, 9'830'400.0};
-constexpr double steady_memory_s = 3.0e7;  // about a year
+constexpr double steady_memory_s = 8.0e6;  // a half-life of 64 days
 
 constexpr std::array<double, steady_terms> shrinkage{0.0, 0.2, 2.0};  // a_b, in changes; the common term has none
 
@@ -18,9 +18,9 @@ constexpr double prior_changes = 0.5;
 constexpr double prior_interval_s = 3600.0;
 
 constexpr std::array<double, steady_terms> steady_prior{0.05, 0.4, 0.25};
-constexpr double burst_prior = 0.05;
+constexpr double burst_prior = 0.1;
 constexpr double weight_evidence = 4.0;        // changes that the weights' prior is worth
-constexpr double weight_evidence_max = 1.0e4;  // beyond this older evidence fades
+constexpr double weight_evidence_max = 300.0;  // beyond this older evidence fades: habits change
 constexpr double rate_min = 1.0e-10;           // once in 300 years: keeps every division sound
 
 constexpr double wave_suspected_share = 0.4;  // q of the alternative in the test

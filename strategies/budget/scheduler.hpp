@@ -69,7 +69,8 @@ class Scheduler {
   void remove(Handle);
   // A changed plan (a reload, a tombstone that slows down); what was learnt stays.
   void set_plan(Handle, const WatchPlan&);
-  // The upstream says how long its content will hold (`ttlMs`): a lower wish, within the plan's limits. Zero: none.
+  // The upstream says how long its content will hold (`ttlMs`): wished no sooner than that, but never later than the
+  // longest interval. Zero: no hint.
   void set_hint(Handle, Duration ttl);
 
   // The next watch to read, or none if none should be read yet. It is out of the schedule until observed or postpone.
@@ -78,7 +79,8 @@ class Scheduler {
   [[nodiscard]] Instant next_due() const;
 
   // A read that was dispatched at `at`, whoever caused it, did (not) differ from the one before: learnt, and planned
-  // anew. Older news than the last is ignored, but the watch is planned.
+  // anew. Older news than the last teaches nothing, but the watch is planned. A watch whose own read is still out is
+  // in the schedule again by this: joining concurrent reads is the caller's.
   void observed(Handle, Instant at, bool changed);
   // A change was announced, not read: learnt, without moving the next read.
   void announced(Handle, Instant at);

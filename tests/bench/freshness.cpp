@@ -66,8 +66,8 @@ Options parse(int argc, char** argv) {
 
 // By bisection: the reads per resource and day at which uniform polling is as fresh as `age_s`.
 double uniform_polls_for(const World& world, double age_s, double start) {
-  double low = start / 64.0, high = start * 64.0;
-  for (int step = 0; step < 20; ++step) {
+  double low = start / 8.0, high = start * 8.0;
+  for (int step = 0; step < 16; ++step) {
     const double middle = std::sqrt(low * high);
     const double reads_per_s = middle * static_cast<double>(world.size()) / day_s;
     (run_uniform(world, reads_per_s, seed).age_s > age_s ? low : high) = middle;
