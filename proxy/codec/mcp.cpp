@@ -194,8 +194,12 @@ UriList read_uri_list(std::string_view result_json) {
   JsonReader reader(resources, json_depth_ceiling);
   if (reader.peek() != JsonKind::array) return out;
   out.ok = true;
+  const auto offset = static_cast<std::size_t>(resources.data() - result_json.data());
   reader.elements([&] {
-    if (auto uri = text_of(value_at(reader.skip().in(resources), {"uri"}))) out.uris.push_back(std::move(*uri));
+    const Span entry = reader.skip();
+    if (auto uri = text_of(value_at(entry.in(resources), {"uri"}))) {
+      out.resources.push_back({std::move(*uri), {offset + entry.begin, offset + entry.end}});
+    }
   });
   out.next_cursor = text_of(value_at(result_json, {"nextCursor"}));
   return out;

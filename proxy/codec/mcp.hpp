@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "proxy/codec/json_text.hpp"
+
 namespace freshet::codec {
 
 // What a server declared about resources. Without `resources` the others are false.
@@ -72,9 +74,13 @@ struct CacheHint {
 [[nodiscard]] CacheHint read_cache_hint(std::string_view result_json);
 
 // One page of resources/list.
+struct ListedUri {
+  std::string uri;
+  Span entry;  // the whole entry, in the result
+};
 struct UriList {
   bool ok = false;  // `resources` was an array
-  std::vector<std::string> uris;
+  std::vector<ListedUri> resources;
   std::optional<std::string> next_cursor;  // an empty string is a cursor; missing or null ends the list
 };
 

@@ -1,0 +1,72 @@
+// One upstream as clients meet it: its MCP endpoint, where the messages that concern Freshet are dealt with, and every
+// other path, which passes through.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "proxy/codec/jsonrpc.hpp"
+#include "proxy/net/http_server.hpp"
+#include "proxy/session/forwarding.hpp"
+#include "proxy/session/own_calls.hpp"
+#include "proxy/session/sessions.hpp"
+#include "proxy/session/shell.hpp"
+
+namespace freshet::session {
+
+class Endpoint {
+ public:
+  Endpoint(Shell& shell, Sessions& sessions, OwnCalls& calls, Upstream& upstream);
+
+  // A request for the endpoint's path.
+  net::Task<> handle(net::ServerExchange& client);
+  // A request for any other path of the upstream.
+  net::Task<> pass(net::ServerExchange& client);
+
+  [[nodiscard]] const Upstream& upstream() const { return upstream_; }
+
+ private:
+  struct Post {
+    net::ServerExchange& client;
+    codec::RequestHead head;
+    std::string body;
+    codec::Envelope envelope;
+    Principal principal;
+  };
+
+  // endpoint.cpp
+  net::Task<> post(net::ServerExchange& client);
+  net::Task<> dispatch(Post& post, SubscriberId subscriber);
+  net::Task<> pass_post(Post& post, std::optional<SubscriberId> subscriber, const codec::Message& message);
+  net::Task<> delete_session(net::ServerExchange& client, codec::RequestHead head);
+  net::Task<> initialize(Post& post);
+  [[nodiscard]] std::string open_session(const Post& post, const codec::ResponseHead& response, std::string body,
+                                         codec::Fields& shown);
+  void adopt(SubscriberId subscriber, const Principal& principal, const codec::RequestHead& head);
+  [[nodiscard]] Forwarding forwarding(net::ServerExchange& client, codec::RequestHead head);
+
+  // endpoint_resources.cpp
+  net::Task<> subscribe(Post& post, SubscriberId subscriber, const codec::Message& message);
+  net::Task<> unsubscribe(Post& post, SubscriberId subscriber, const codec::Message& message);
+  net::Task<> read(Post& post, SubscriberId subscriber, const codec::Message& message);
+  net::Task<> forward_read(Post& post, SubscriberId subscriber, const codec::Message& message, ReadId read);
+  net::Task<> batch(Post& post, SubscriberId subscriber);
+  net::Task<std::string> member_answer(Post& post, SubscriberId subscriber, const codec::Message& message);
+  net::Task<bool> principal_accepted(Post& post, SubscriberId subscriber);
+  void shadow_subscribe(SubscriberId subscriber, const codec::Message& message);
+
+  // endpoint_stream.cpp
+  net::Task<> get(net::ServerExchange& client, codec::RequestHead head);
+  net::Task<> get_as_other(net::ServerExchange& client, codec::RequestHead head, SubscriberId subscriber,
+                           Principal principal);
+  net::Task<> serve_stream(net::ServerExchange& client, SubscriberId subscriber, std::uint64_t attachment);
+  net::Task<bool> write_waiting(net::ServerExchange& client, SubscriberId subscriber, std::uint64_t attachment);
+  net::Task<> watch_client(net::ServerExchange& client, SubscriberId subscriber, std::uint64_t attachment);
+
+  Shell& shell_;
+  Sessions& sessions_;
+  OwnCalls& calls_;
+  Upstream& upstream_;
+};
+
+}  // namespace freshet::session

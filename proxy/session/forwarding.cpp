@@ -1,0 +1,243 @@
+#include "proxy/session/forwarding.hpp"
+
+#include <charconv>
+#include <utility>
+
+#include "proxy/codec/media_type.hpp"
+#include "proxy/net/log.hpp"
+#include "proxy/session/event_relay.hpp"
+#include "proxy/session/exchange_answers.hpp"
+#include "proxy/session/oauth_rewrite.hpp"
+
+namespace freshet::session {
+
+namespace {
+
+// Answers up to this size are read whole before they go on, so that one that refuses the session can be told in time.
+constexpr std::size_t small_bytes = 4096;
+
+bool is_event_stream(const codec::ResponseHead& head) {
+  return codec::is_event_stream(head.fields.find("Content-Type").value_or(""));
+}
+
+std::optional<std::size_t> content_length(const codec::ResponseHead& head) {
+  const auto text = head.fields.find("Content-Length");
+  std::size_t length = 0;
+  if (!text || std::from_chars(text->data(), text->data() + text->size(), length).ec != std::errc{})
+    return std::nullopt;
+  return length;
+}
+
+}  // namespace
+
+Forwarding::Forwarding(Shell& shell, Sessions& sessions, OwnCalls& calls, Upstream& upstream,
+                       net::ServerExchange& client)
+    : shell_(shell), sessions_(sessions), calls_(calls), upstream_(upstream), client_(client) {}
+
+net::Task<ForwardResult> Forwarding::run() {
+  const bool refused = co_await over_budget();
+  if (refused) co_return ForwardResult{.status = 429};
+  shell_.engine.apply(ClientRequestSent{upstream_.id()});
+  ForwardResult result;
+  std::optional<Duration> retry_after;
+  net::Result<net::ClientResponse> response = co_await send();
+  if (response) {
+    retry_after = retry_after_of(response->head().fields, shell_.wall_now());
+    result = co_await relay(std::move(*response));
+  } else if (response.error() != net::asio::error::operation_aborted || !stream_body) {
+    co_await answer_unavailable(client_, id_json, response.error());
+    log::warn("upstream_unavailable", {{"upstream", upstream_.name()}, {"reason", response.error().message()}});
+  }
+  shell_.engine.apply(ClientRequestEnded{upstream_.id(), result.status, retry_after});
+  co_return result;
+}
+
+net::Task<bool> Forwarding::over_budget() {
+  if (shell_.settings.partners[index(upstream_.settings().partner)].enforce != config::Enforce::all) co_return false;
+  const auto wait = shell_.engine.engine().admit_client(upstream_.id(), shell_.engine.now().instant);
+  if (!wait) co_return false;
+  codec::ResponseHead answer{.status = 429};
+  answer.fields.add("Retry-After", std::to_string(std::chrono::ceil<std::chrono::seconds>(*wait).count()));
+  answer.fields.add("Content-Type", "text/plain; charset=utf-8");
+  co_await client_.respond(std::move(answer), "the partner's request budget is spent");
+  co_return true;
+}
+
+codec::RequestHead Forwarding::upstream_head() const {
+  codec::RequestHead to = head;
+  to.target = upstream_.target_for(head.target);
+  const Session* session = subscriber ? sessions_.find(*subscriber) : nullptr;
+  if (session == nullptr) return to;
+  if (session->upstream_id) {
+    to.fields.set("Mcp-Session-Id", *session->upstream_id);
+  } else {
+    to.fields.erase("Mcp-Session-Id");
+  }
+  return to;
+}
+
+net::Task<net::Result<net::ClientResponse>> Forwarding::send() {
+  net::ClientRequest request{.head = upstream_head(), .body = body, .safe_to_repeat = read_only};
+  if (wants_answer || rewrite) request.head.fields.set("Accept-Encoding", "identity");
+  if (const auto problem = upstream_.prepare(request.head)) {
+    log::error("secret_unreadable", {{"upstream", upstream_.name()}, {"reason", *problem}});
+    co_return net::error_code(net::asio::error::access_denied);
+  }
+  if (stream_body) {
+    if (const auto length = client_.head().fields.find("Content-Length"))
+      request.head.fields.set("Content-Length", *length);
+    request.next_piece = [this] { return client_.read_body_some(); };
+  }
+  if (never_waits) request.lifetime = net::Lifetime::stream;
+  Session* session = subscriber ? sessions_.find(*subscriber) : nullptr;
+  if (session == nullptr || id_json.empty()) co_return co_await upstream_.http().send(std::move(request));
+  const auto queued = session->queued.insert(session->queued.end(), QueuedCall{id_json});
+  bool waiting = true;
+  request.on_dispatch = [this, queued, &waiting] {
+    waiting = false;
+    Session* still = sessions_.find(*subscriber);
+    if (still == nullptr) return true;
+    const bool go = !queued->cancelled;
+    still->queued.erase(queued);
+    return go;
+  };
+  auto response = co_await upstream_.http().send(std::move(request));
+  if (Session* still = sessions_.find(*subscriber); waiting && still != nullptr) still->queued.erase(queued);
+  co_return response;
+}
+
+codec::ResponseHead Forwarding::client_head(const codec::ResponseHead& from) const {
+  codec::ResponseHead to = from;
+  codec::remove_hop_by_hop(to.fields);
+  const Session* session = subscriber ? sessions_.find(*subscriber) : nullptr;
+  if (session != nullptr && to.fields.contains("Mcp-Session-Id")) to.fields.set("Mcp-Session-Id", session->id);
+  if (is_event_stream(from)) to.fields.set("X-Accel-Buffering", "no");
+  if (!upstream_.settings().public_url.empty()) rewrite_challenge(to.fields, upstream_);
+  return to;
+}
+
+// Worth reading whole: it may say that the session is gone.
+bool Forwarding::small(const codec::ResponseHead& from) const {
+  if (!subscriber || is_event_stream(from) || from.fields.contains("Content-Encoding")) return false;
+  const auto length = content_length(from);
+  return length ? *length <= small_bytes : from.status == 404;
+}
+
+net::Task<ForwardResult> Forwarding::relay(net::ClientResponse response) {
+  if (rewrite && is_event_stream(response.head())) co_return co_await relay_rewritten_events(std::move(response));
+  if (rewrite) co_return co_await relay_rewritten(std::move(response));
+  if (small(response.head())) co_return co_await relay_small(std::move(response));
+  co_return co_await relay_stream(std::move(response));
+}
+
+net::Task<ForwardResult> Forwarding::relay_small(net::ClientResponse response) {
+  auto body_read = co_await response.read_all(small_bytes);
+  ForwardResult result{.status = response.head().status};
+  if (!body_read) {
+    co_await answer_unavailable(client_, id_json, body_read.error());
+    co_return result;
+  }
+  ReplyCollector collected(response.head(), id_json, small_bytes);
+  collected.feed(*body_read);
+  collected.end();
+  result.answer = answer_of(response.head(), collected);
+  if (session_refused(result.answer) && head.method == "POST" && !healed_) {
+    healed_ = co_await calls_.heal(*subscriber);
+    if (healed_) {
+      auto again = co_await send();
+      if (again) co_return co_await relay(std::move(*again));
+    }
+  }
+  const auto written = co_await client_.respond(client_head(response.head()), *body_read);
+  result.delivered = written.has_value();
+  co_return result;
+}
+
+net::Task<ForwardResult> Forwarding::relay_stream(net::ClientResponse response) {
+  ForwardResult result{.status = response.head().status};
+  std::optional<ReplyCollector> collected;
+  if (wants_answer) collected.emplace(response.head(), id_json, shell_.settings.limits.read_bytes_max);
+  ReplyCollector* tap = collected ? &*collected : nullptr;
+  client_.begin(client_head(response.head()));
+  bool whole = false;
+  if (is_event_stream(response.head())) {
+    EventRelay events(client_, response, tap, shell_.settings.streams.keepalive_interval);
+    whole = co_await events.run(shell_.executor);
+  } else {
+    for (;;) {
+      const auto piece = co_await response.read_some();
+      whole = piece && piece->empty();
+      if (!piece || piece->empty()) break;
+      if (tap != nullptr) tap->feed(*piece);
+      const auto written = co_await client_.write(*piece);
+      if (!written) break;
+    }
+  }
+  if (whole) {
+    const auto finished = co_await client_.finish();
+    result.delivered = finished.has_value();
+  }
+  if (collected) {
+    if (whole) collected->end();
+    result.answer = answer_of(response.head(), *collected);
+  }
+  co_return result;
+}
+
+net::Task<ForwardResult> Forwarding::relay_rewritten(net::ClientResponse response) {
+  ForwardResult result{.status = response.head().status};
+  auto whole = co_await response.read_all(shell_.settings.limits.read_bytes_max);
+  if (!whole) {
+    co_await answer_unavailable(client_, id_json, whole.error());
+    co_return result;
+  }
+  codec::ResponseHead to = client_head(response.head());
+  const std::string rewritten = rewrite(response.head(), std::move(*whole), to.fields);
+  to.fields.erase("Content-Length");
+  const auto written = co_await client_.respond(std::move(to), rewritten);
+  result.delivered = written.has_value();
+  co_return result;
+}
+
+// The head waits for the event that holds the answer, since both may change; other events keep their bytes.
+net::Task<ForwardResult> Forwarding::relay_rewritten_events(net::ClientResponse response) {
+  ForwardResult result{.status = response.head().status};
+  codec::ResponseHead to = client_head(response.head());
+  codec::SseDecoder events({.data_bytes_max = shell_.settings.limits.read_bytes_max});
+  std::string out;
+  std::size_t next_block = 0;  // where the block that is being read begins in `out`
+  for (bool found = false; !found;) {
+    const auto piece = co_await response.read_some();
+    if (!piece) {
+      co_await answer_unavailable(client_, id_json, piece.error());
+      co_return result;
+    }
+    if (piece->empty()) break;
+    std::string_view bytes = *piece;
+    while (!found && !bytes.empty()) {
+      const std::string_view before = bytes;
+      const auto event = events.next(bytes);
+      out += before.substr(0, before.size() - bytes.size());
+      const std::size_t block_begin = event ? std::exchange(next_block, out.size()) : next_block;
+      if (!event || codec::read_reply(event->data, id_json).kind != codec::Reply::Kind::result) continue;
+      found = true;
+      std::string shown = rewrite(response.head(), event->data, to.fields);
+      if (shown == event->data) continue;
+      out.resize(block_begin);
+      out += codec::format_event(event->id.value_or(""), event->event_type, shown);
+    }
+    out += bytes;
+    if (out.size() > shell_.settings.limits.read_bytes_max) break;
+  }
+  client_.begin(std::move(to));
+  const auto written = co_await client_.write(out);
+  if (!written) co_return result;
+  EventRelay rest(client_, response, nullptr, shell_.settings.streams.keepalive_interval);
+  const bool whole = co_await rest.run(shell_.executor);
+  if (!whole) co_return result;
+  const auto finished = co_await client_.finish();
+  result.delivered = finished.has_value();
+  co_return result;
+}
+
+}  // namespace freshet::session

@@ -1,0 +1,318 @@
+#include "proxy/session/own_calls.hpp"
+
+#include "proxy/codec/jsonrpc.hpp"
+#include "proxy/codec/mcp.hpp"
+#include "proxy/codec/url.hpp"
+#include "proxy/net/alarm.hpp"
+#include "proxy/net/log.hpp"
+#include "proxy/session/upstream_stream.hpp"
+
+namespace freshet::session {
+
+namespace {
+
+constexpr int redirects_max = 3;
+
+Failure failure_of(const net::error_code& ec) {
+  if (ec == net::asio::error::timed_out) return Failure::timeout;
+  if (ec == net::asio::error::operation_aborted) return Failure::cancelled;
+  if (ec == net::HttpError::bad_message || ec == net::HttpError::head_limit) return Failure::malformed;
+  return Failure::connection;
+}
+
+bool keeps_method(int status) {
+  return status == 307 || status == 308;
+}
+
+}  // namespace
+
+codec::Fields carried_fields(const codec::Fields& client) {
+  codec::Fields carried = client;
+  codec::remove_hop_by_hop(carried);
+  for (const std::string_view name :
+       {"Host", "Content-Type", "Content-Length", "Content-Encoding", "Accept", "Accept-Encoding", "Last-Event-ID",
+        "Mcp-Session-Id", "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name", "Origin", "Cache-Control", "Pragma"}) {
+    carried.erase(name);
+  }
+  return carried;
+}
+
+OwnCalls::OwnCalls(Shell& shell, Sessions& sessions)
+    : shell_(shell), sessions_(sessions), id_prefix_("freshet-" + random_token().substr(0, 16) + "-") {}
+
+std::string OwnCalls::next_id() {
+  return "\"" + id_prefix_ + std::to_string(++last_id_) + "\"";
+}
+
+codec::RequestHead OwnCalls::post_head(const Session& session) const {
+  codec::RequestHead head;
+  head.method = "POST";
+  head.target = session.upstream.settings().url.path;
+  head.fields = session.carried;
+  head.fields.set("Content-Type", "application/json");
+  head.fields.set("Accept", "application/json, text/event-stream");
+  head.fields.set("Accept-Encoding", "identity");
+  if (session.upstream_id) head.fields.set("Mcp-Session-Id", *session.upstream_id);
+  if (!session.protocol_version.empty()) head.fields.set("MCP-Protocol-Version", session.protocol_version);
+  return head;
+}
+
+void OwnCalls::perform(const SendRead& effect) {
+  shell_.tasks.spawn(read(effect));
+}
+void OwnCalls::perform(const SendNativeSubscribe& effect) {
+  shell_.tasks.spawn(native_subscribe(effect));
+}
+void OwnCalls::perform(const SendNativeUnsubscribe& effect) {
+  shell_.tasks.spawn(native_unsubscribe(effect));
+}
+
+void OwnCalls::perform(const SendListPage& effect) {
+  shell_.tasks.spawn(list_page(effect));
+}
+
+net::Task<> OwnCalls::list_page(SendListPage effect) {
+  const std::string params = effect.cursor ? "{\"cursor\":" + codec::quote(*effect.cursor) + "}" : "{}";
+  net::Result<Answer> answer = co_await call_healing(effect.via, {"resources/list", params, effect.timeout});
+  ListOutcome outcome = Failed{Failure::connection};
+  if (answer) {
+    outcome = list_outcome(*answer, effect.cursor.has_value(), shell_.wall_now());
+  } else {
+    outcome = Failed{failure_of(answer.error())};
+  }
+  shell_.engine.apply(ListPageEnded{effect.page, std::move(outcome)});
+}
+
+net::Task<> OwnCalls::read(SendRead effect) {
+  Upstream& upstream = *shell_.upstreams[index(effect.upstream)];
+  net::Result<Answer> answer = co_await call_healing(
+      effect.via, {"resources/read", "{\"uri\":" + codec::quote(effect.uri) + "}", effect.timeout});
+  ReadOutcome outcome = Failed{Failure::connection};
+  if (answer) {
+    outcome = read_outcome(*answer, shell_.engine.engine().known(effect.read), upstream.volatile_parts(effect.uri),
+                           shell_.wall_now());
+  } else {
+    outcome = Failed{failure_of(answer.error())};
+  }
+  shell_.engine.apply(ReadEnded{effect.read, std::move(outcome), false});
+}
+
+net::Task<> OwnCalls::native_subscribe(SendNativeSubscribe effect) {
+  NativeOutcome outcome = Failed{Failure::cancelled};
+  const bool stream = co_await upstream_stream_opens(effect.subscriber);
+  if (stream) {
+    outcome = co_await native(effect.subscriber, "resources/subscribe", effect.uri);
+  } else if (sessions_.find(effect.subscriber) != nullptr) {
+    shell_.engine.apply(UpstreamStreamRefused{effect.subscriber});
+    outcome = NotSupported{};
+  }
+  shell_.engine.apply(NativeSubscribeEnded{effect.subscriber, effect.uri, effect.generation, std::move(outcome)});
+}
+
+// A native subscription without a stream to be notified on would be a dead start.
+net::Task<bool> OwnCalls::upstream_stream_opens(SubscriberId subscriber) {
+  Session* session = sessions_.find(subscriber);
+  if (session == nullptr) co_return false;
+  ensure_upstream_stream(*session);
+  net::OneShot<bool> opened(shell_.executor);
+  session->upstream_stream->tell_when_open(opened);
+  const std::optional<bool> open = co_await opened.wait(session->upstream.settings().reads.timeout);
+  session = sessions_.find(subscriber);
+  if (session != nullptr && session->upstream_stream != nullptr) session->upstream_stream->forget(opened);
+  co_return open.value_or(false);
+}
+
+net::Task<> OwnCalls::native_unsubscribe(SendNativeUnsubscribe effect) {
+  NativeOutcome outcome = co_await native(effect.subscriber, "resources/unsubscribe", effect.uri);
+  shell_.engine.apply(NativeUnsubscribeEnded{effect.subscriber, effect.uri, effect.generation, std::move(outcome)});
+}
+
+net::Task<NativeOutcome> OwnCalls::native(SubscriberId subscriber, std::string method, std::string uri) {
+  const Session* session = sessions_.find(subscriber);
+  if (session == nullptr) co_return Failed{Failure::cancelled};
+  shell_.engine.metrics().session_request(session->upstream.id());
+  const Duration timeout = session->upstream.settings().reads.timeout;
+  net::Result<Answer> answer =
+      co_await call(subscriber, {std::move(method), "{\"uri\":" + codec::quote(uri) + "}", timeout});
+  if (!answer) co_return Failed{failure_of(answer.error())};
+  co_return native_outcome(*answer, shell_.wall_now());
+}
+
+net::Task<net::Result<Answer>> OwnCalls::call_healing(SubscriberId subscriber, Call wanted) {
+  net::Result<Answer> answer = co_await call(subscriber, wanted);
+  if (!answer || !session_refused(*answer)) co_return answer;
+  const bool healed = co_await heal(subscriber);
+  if (!healed) co_return answer;
+  co_return co_await call(subscriber, wanted);
+}
+
+net::Task<net::Result<Answer>> OwnCalls::call(SubscriberId subscriber, Call wanted) {
+  Session* session = sessions_.find(subscriber);
+  if (session == nullptr) co_return net::error_code(net::asio::error::operation_aborted);
+  std::string id = next_id();
+  std::string body = codec::request(id, wanted.method, wanted.params_json);
+  co_return co_await exchange(session->upstream, post_head(*session), std::move(body), std::move(id), wanted.timeout);
+}
+
+// One POST and its answer, all within `timeout`. Follows a redirect that keeps the method, on the same origin only
+// (RFC 9110 §15.4): elsewhere the credentials must not go.
+net::Task<net::Result<Answer>> OwnCalls::exchange(Upstream& upstream, codec::RequestHead head, std::string body,
+                                                  std::string id_json, std::chrono::nanoseconds timeout) {
+  const net::Clock::time_point until = net::after(timeout);
+  if (const auto problem = upstream.prepare(head)) {
+    log::error("secret_unreadable", {{"upstream", upstream.name()}, {"reason", *problem}});
+    co_return net::error_code(net::asio::error::access_denied);
+  }
+  for (int hop = 0;; ++hop) {
+    net::ClientRequest request{.head = head, .body = body, .safe_to_repeat = true};
+    request.head_time_max = std::chrono::duration_cast<std::chrono::milliseconds>(until - net::Clock::now());
+    auto response = co_await upstream.http().send(std::move(request));
+    if (!response) co_return response.error();
+    if (keeps_method(response->head().status) && hop < redirects_max) {
+      const auto base = codec::parse_url(upstream.origin_url() + head.target);
+      const auto next =
+          base ? codec::resolve_redirect(*base, response->head().fields.find("Location").value_or("")) : base;
+      if (base && next && codec::same_origin(*base, *next)) {
+        head.target = next->target;
+        continue;
+      }
+    }
+    ReplyCollector collected(response->head(), id_json, shell_.settings.limits.read_bytes_max);
+    net::Alarm alarm(shell_.executor, [&response] { response->close(); });
+    alarm.at(until);
+    while (!collected.found() && !collected.too_large()) {
+      const auto piece = co_await response->read_some();
+      if (!piece) {
+        const bool late = net::Clock::now() >= until;
+        co_return late ? net::error_code(net::asio::error::timed_out) : piece.error();
+      }
+      if (piece->empty()) break;
+      collected.feed(*piece);
+    }
+    collected.end();
+    co_return answer_of(response->head(), collected);
+  }
+}
+
+net::Task<bool> OwnCalls::heal(SubscriberId subscriber) {
+  Session* session = sessions_.find(subscriber);
+  if (session == nullptr) co_return false;
+  if (session->heals) {
+    net::OneShot<bool> outcome(shell_.executor);
+    session->healing.push_back(&outcome);
+    const std::optional<bool> healed = co_await outcome.wait(session->upstream.settings().reads.timeout);
+    if (Session* still = sessions_.find(subscriber)) still->healing.remove(&outcome);
+    co_return healed.value_or(false);
+  }
+  session->heals = true;
+  const UpstreamId upstream = session->upstream.id();
+  const bool healed = co_await initialise_again(subscriber);
+  shell_.engine.metrics().heal(upstream, healed ? HealResult::healed : HealResult::failed);
+  session = sessions_.find(subscriber);
+  if (session == nullptr) co_return false;
+  session->heals = false;
+  for (net::OneShot<bool>* waiting : session->healing) waiting->set(healed);
+  log::write(healed ? spdlog::level::info : spdlog::level::warn, healed ? "session_healed" : "session_not_healed",
+             {{"upstream", session->upstream.name()}});
+  co_return healed;
+}
+
+net::Task<bool> OwnCalls::initialise_again(SubscriberId subscriber) {
+  Session* session = sessions_.find(subscriber);
+  Upstream& upstream = session->upstream;
+  const Duration timeout = upstream.settings().reads.timeout;
+  if (session->upstream_stream != nullptr) session->upstream_stream->stop();
+  codec::RequestHead head = post_head(*session);
+  head.fields.erase("Mcp-Session-Id");
+  head.fields.erase("MCP-Protocol-Version");
+  const std::string body = session->initialize_request;
+  const auto sent = codec::read_envelope(body);
+  if (!sent) co_return false;
+  shell_.engine.metrics().session_request(upstream.id());
+  net::Result<Answer> answer =
+      co_await exchange(upstream, std::move(head), body, sent->messages.front().id_json, timeout);
+  if (!answer || answer->status != 200) co_return false;
+  const codec::InitializeResult result = codec::read_initialize_result(answer->message);
+  session = sessions_.find(subscriber);
+  if (!result.ok || session == nullptr) co_return false;
+  const auto id = answer->fields.find("Mcp-Session-Id");
+  session->upstream_id = id ? std::optional<std::string>(*id) : std::nullopt;
+  session->protocol_version = result.protocol_version;
+  head = post_head(*session);
+  shell_.engine.metrics().session_request(upstream.id());
+  net::Result<Answer> told =
+      co_await exchange(upstream, std::move(head), codec::notification("notifications/initialized"), "", timeout);
+  session = sessions_.find(subscriber);
+  if (!told || session == nullptr) co_return false;
+  const Declaration declared{.resources = result.declaration.resources,
+                             .subscribe = result.declaration.subscribe,
+                             .list_changed = result.declaration.list_changed,
+                             .server_name = result.server_name,
+                             .server_version = result.server_version};
+  session->strategy = choose_strategy(declared);
+  if (session->attached) ensure_upstream_stream(*session);
+  shell_.engine.apply(SessionRenewed{subscriber, declared});
+  co_return true;
+}
+
+net::Task<bool> OwnCalls::accepts_credentials(SubscriberId subscriber, const codec::Fields& carried) {
+  Session* session = sessions_.find(subscriber);
+  if (session == nullptr) co_return false;
+  codec::RequestHead head = post_head(*session);
+  for (const codec::Field& field : carried) head.fields.set(field.name, field.value);
+  for (const codec::Field& field : session->carried) {
+    if (!carried.contains(field.name)) head.fields.erase(field.name);
+  }
+  shell_.engine.metrics().session_request(session->upstream.id());
+  const Duration timeout = session->upstream.settings().reads.timeout;
+  std::string id = next_id();
+  std::string body = codec::request(id, "ping");
+  net::Result<Answer> answer =
+      co_await exchange(session->upstream, std::move(head), std::move(body), std::move(id), timeout);
+  co_return answer && answer->status >= 200 && answer->status < 300;
+}
+
+void OwnCalls::end_upstream_session(const Session& session) {
+  if (!session.upstream_id) return;
+  codec::RequestHead head = post_head(session);
+  head.method = "DELETE";
+  head.fields.erase("Content-Type");
+  shell_.engine.metrics().session_request(session.upstream.id());
+  shell_.tasks.spawn(send_alone(session.upstream.id(), std::move(head), {}));
+}
+
+void OwnCalls::ensure_upstream_stream(Session& session) {
+  if (session.upstream_stream != nullptr && !session.upstream_stream->stopping()) return;
+  UpstreamStream::start(shell_, sessions_, *this, session);
+}
+
+codec::RequestHead OwnCalls::stream_head(const Session& session) const {
+  codec::RequestHead head = post_head(session);
+  head.method = "GET";
+  head.fields.erase("Content-Type");
+  head.fields.set("Accept", "text/event-stream");
+  return head;
+}
+
+void OwnCalls::spawn_heal(SubscriberId subscriber) {
+  shell_.tasks.spawn(heal_alone(subscriber));
+}
+
+net::Task<> OwnCalls::heal_alone(SubscriberId subscriber) {
+  co_await heal(subscriber);
+}
+
+// On a stream that only Freshet reads, nobody else can (2025-11-25 utilities/ping: promptly).
+void OwnCalls::answer_ping(const Session& session, std::string_view id_json) {
+  shell_.engine.metrics().session_request(session.upstream.id());
+  shell_.tasks.spawn(send_alone(session.upstream.id(), post_head(session), codec::result_response(id_json, "{}")));
+}
+
+net::Task<> OwnCalls::send_alone(UpstreamId id, codec::RequestHead head, std::string body) {
+  Upstream& upstream = *shell_.upstreams[index(id)];
+  net::Result<Answer> answer =
+      co_await exchange(upstream, std::move(head), std::move(body), {}, upstream.settings().reads.timeout);
+  if (!answer) log::debug("post_failed", {{"upstream", upstream.name()}, {"reason", answer.error().message()}});
+}
+
+}  // namespace freshet::session

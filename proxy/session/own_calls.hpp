@@ -1,0 +1,76 @@
+// Requests that Freshet itself makes in a session: reads, native subscribes, the session's healing and its end.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "proxy/session/reply.hpp"
+#include "proxy/session/sessions.hpp"
+#include "proxy/session/shell.hpp"
+
+namespace freshet::session {
+
+class OwnCalls {
+ public:
+  OwnCalls(Shell& shell, Sessions& sessions);
+
+  // Effects of the engine: each is answered by exactly one event.
+  void perform(const SendRead& effect);
+  void perform(const SendNativeSubscribe& effect);
+  void perform(const SendNativeUnsubscribe& effect);
+  void perform(const SendListPage& effect);
+
+  // The upstream forgot the session: initialise it again with the client's own parameters. True if the session is good
+  // again; those who ask while it is under way share its outcome.
+  net::Task<bool> heal(SubscriberId subscriber);
+
+  // Whether the upstream accepts these credentials in the session: asked by a ping, which reads nothing.
+  net::Task<bool> accepts_credentials(SubscriberId subscriber, const codec::Fields& carried);
+
+  // Gives the upstream's half back (2025-11-25 transports, Session Management 5). A 405 is an answer like others.
+  void end_upstream_session(const Session& session);
+
+  // Makes sure that the upstream's stream is open, or being opened.
+  void ensure_upstream_stream(Session& session);
+  [[nodiscard]] codec::RequestHead stream_head(const Session& session) const;
+
+  // For the upstream's stream: what it met there.
+  void spawn_heal(SubscriberId subscriber);
+  void answer_ping(const Session& session, std::string_view id_json);
+
+ private:
+  struct Call {
+    std::string method;
+    std::string params_json;
+    std::chrono::nanoseconds timeout;
+  };
+
+  net::Task<> read(SendRead effect);
+  net::Task<> list_page(SendListPage effect);
+  net::Task<> native_subscribe(SendNativeSubscribe effect);
+  net::Task<> native_unsubscribe(SendNativeUnsubscribe effect);
+  net::Task<> heal_alone(SubscriberId subscriber);
+  net::Task<> send_alone(UpstreamId upstream, codec::RequestHead head, std::string body);
+  net::Task<bool> upstream_stream_opens(SubscriberId subscriber);
+  net::Task<NativeOutcome> native(SubscriberId subscriber, std::string method, std::string uri);
+  // One healing and one repetition where the upstream refused the session.
+  net::Task<net::Result<Answer>> call_healing(SubscriberId subscriber, Call call);
+  net::Task<net::Result<Answer>> call(SubscriberId subscriber, Call call);
+  net::Task<net::Result<Answer>> exchange(Upstream& upstream, codec::RequestHead head, std::string body,
+                                          std::string id_json, std::chrono::nanoseconds timeout);
+  net::Task<bool> initialise_again(SubscriberId subscriber);
+
+  [[nodiscard]] codec::RequestHead post_head(const Session& session) const;
+  [[nodiscard]] std::string next_id();
+
+  Shell& shell_;
+  Sessions& sessions_;
+  std::string id_prefix_;
+  std::uint64_t last_id_ = 0;
+};
+
+// What of a client's request fields own requests in its name carry: all that is end to end and says who asks, nothing
+// that describes that one request.
+[[nodiscard]] codec::Fields carried_fields(const codec::Fields& client);
+
+}  // namespace freshet::session

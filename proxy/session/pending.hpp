@@ -1,0 +1,49 @@
+// Clients' requests that wait for the engine's answer.
+#pragma once
+
+#include <unordered_map>
+#include <utility>
+#include <variant>
+
+#include "proxy/net/one_shot.hpp"
+#include "strategies/effect.hpp"
+
+namespace freshet::session {
+
+using EngineAnswer = std::variant<AnswerSubscribe, AnswerUnsubscribe, RefuseRequest, ForwardRead, ServeRead>;
+
+class Pending {
+ public:
+  explicit Pending(net::Executor executor) : executor_(executor) {}
+
+  // One request's wait; lives in the coroutine that asks.
+  class Wait {
+   public:
+    explicit Wait(Pending& all) : all_(all), id_{++all.last_id_}, answer_(all.executor_) {
+      all_.waiting_.emplace(id_, &answer_);
+    }
+    ~Wait() { all_.waiting_.erase(id_); }
+    Wait(const Wait&) = delete;
+    Wait& operator=(const Wait&) = delete;
+
+    [[nodiscard]] RequestId id() const { return id_; }
+    net::Task<std::optional<EngineAnswer>> answer(std::chrono::nanoseconds limit) { return answer_.wait(limit); }
+
+   private:
+    Pending& all_;
+    RequestId id_;
+    net::OneShot<EngineAnswer> answer_;
+  };
+
+  // The answer of a request that nobody waits for any more is dropped: its client is gone.
+  void answer(RequestId id, EngineAnswer answer) {
+    if (const auto it = waiting_.find(id); it != waiting_.end()) it->second->set(std::move(answer));
+  }
+
+ private:
+  net::Executor executor_;
+  std::unordered_map<RequestId, net::OneShot<EngineAnswer>*> waiting_;
+  std::uint64_t last_id_ = 0;
+};
+
+}  // namespace freshet::session

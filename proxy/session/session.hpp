@@ -1,0 +1,65 @@
+// One legacy session: what the client knows it by, how its upstream half is reached, and what waits to go to it.
+#pragma once
+
+#include <list>
+#include <optional>
+#include <string>
+
+#include "proxy/codec/http_fields.hpp"
+#include "proxy/net/alarm.hpp"
+#include "proxy/net/one_shot.hpp"
+#include "proxy/session/outbox.hpp"
+#include "proxy/session/upstream.hpp"
+#include "strategies/ids.hpp"
+#include "strategies/strategy.hpp"
+
+namespace freshet::session {
+
+// A client's request that waits for a connection to the upstream: `notifications/cancelled` drops it there.
+struct QueuedCall {
+  std::string id_json;
+  bool cancelled = false;
+};
+
+class UpstreamStream;
+
+struct Session {
+  Session(net::Executor executor, std::string session_id, Upstream& behind, SubscriberId subscriber_id, Outbox waiting)
+      : id(std::move(session_id)),
+        subscriber(subscriber_id),
+        upstream(behind),
+        outbox(std::move(waiting)),
+        wake(executor, net::Clock::time_point::max()),
+        expiry(executor) {}
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  const std::string id;  // the client's
+  const SubscriberId subscriber;
+  Upstream& upstream;
+  std::optional<std::string> upstream_id;  // none: the upstream has no sessions and must not see ours
+  Principal principal;
+  codec::Fields carried;           // the client's end-to-end request fields: own requests in its name carry them
+  std::string protocol_version;    // negotiated
+  std::string initialize_request;  // to be sent again when the upstream forgot the session
+  Strategy strategy = Strategy::off;
+
+  Outbox outbox;
+  std::uint64_t attachment = 0;  // grows with each stream of the client
+  bool attached = false;
+  bool acts = true;                           // false: shadow, or outside the rollout: its bytes pass unchanged
+  bool probe = false;                         // a comment is wanted now, to see whether the client still reads
+  bool overflowed = false;                    // the outbox could not take a message: the stream must end
+  net::Timer wake;                            // cancelled when the attached stream has something to do
+  UpstreamStream* upstream_stream = nullptr;  // lives in its coroutine, which clears this
+  std::list<QueuedCall> queued;
+  std::list<net::OneShot<bool>*> healing;  // those who wait for the healing that is under way
+  bool heals = false;
+
+  net::Clock::time_point last_used;
+  net::Clock::time_point detached_at;
+  bool used = false;  // by any request after initialize
+  net::Timer expiry;
+};
+
+}  // namespace freshet::session

@@ -1,0 +1,79 @@
+#include "proxy/session/upstream.hpp"
+
+#include "strategies/glob.hpp"
+
+namespace freshet::session {
+
+namespace {
+
+std::chrono::milliseconds ms(Duration d) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(d);
+}
+
+net::Origin origin_of(const config::Url& url) {
+  return {.tls = url.tls, .host = url.host, .port = url.port, .unix_path = url.unix_path};
+}
+
+net::HttpClientLimits limits_of(const config::Upstream& u, std::size_t head_bytes_max) {
+  return {.connections_max = u.connections.max,
+          .streams_max = u.connections.streams_max,
+          .waiting_max = u.connections.waiting_max,
+          .connect_time_max = ms(u.timeouts.connect),
+          .idle_time_max = ms(u.connections.idle_time_max),
+          .head_time_max = ms(u.timeouts.head),
+          .body_stall_max = ms(u.timeouts.body_stall),
+          .head_bytes_max = head_bytes_max};
+}
+
+VolatileParts parts_of(const config::Freshness& f) {
+  return {.pointers = f.volatile_pointers, .lines = f.volatile_lines};
+}
+
+}  // namespace
+
+Upstream::Upstream(net::Executor executor, UpstreamId id, const config::Upstream& settings, std::size_t head_bytes_max,
+                   net::asio::ssl::context* tls, const config::Environment& environment)
+    : id_(id),
+      settings_(settings),
+      environment_(environment),
+      volatile_parts_(parts_of(settings.freshness)),
+      http_(executor, origin_of(settings.url), limits_of(settings, head_bytes_max), tls) {
+  for (const config::HeaderAdd& header : settings_.headers_add) {
+    const bool from_file = header.secret && header.secret->source == config::Secret::Source::file;
+    added_.push_back({header, from_file ? std::optional(config::SecretFile(header.secret->name)) : std::nullopt});
+  }
+  for (const config::Rule& rule : settings_.rules) volatile_by_rule_.emplace_back(rule.match, parts_of(rule.freshness));
+}
+
+const VolatileParts& Upstream::volatile_parts(std::string_view uri) const {
+  for (const auto& [match, parts] : volatile_by_rule_) {
+    if (glob_match(match, uri)) return parts;
+  }
+  return volatile_parts_;
+}
+
+std::string Upstream::target_for(std::string_view downstream_target) const {
+  const std::string_view path = downstream_target.substr(0, downstream_target.find('?'));
+  if (path != settings_.path) return std::string(downstream_target);
+  return settings_.url.path + std::string(downstream_target.substr(path.size()));
+}
+
+std::optional<std::string> Upstream::prepare(codec::RequestHead& head) {
+  codec::remove_hop_by_hop(head.fields);
+  for (AddedHeader& header : added_) {
+    std::string value = header.settings.prefix + header.settings.value;
+    if (header.settings.secret) {
+      auto secret = header.file ? header.file->read() : config::resolve(*header.settings.secret, environment_);
+      if (!secret) return "the header " + header.settings.name + " cannot be added: " + secret.error();
+      value = header.settings.prefix + *secret;
+    }
+    head.fields.set(header.settings.name, value);
+  }
+  return std::nullopt;
+}
+
+std::string Upstream::origin_url() const {
+  return (settings_.url.tls ? "https://" : "http://") + http_.origin().authority();
+}
+
+}  // namespace freshet::session

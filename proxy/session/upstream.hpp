@@ -1,0 +1,55 @@
+// One MCP server behind the sidecar: its address, its connections, and the heads of the requests that go there.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/secret.hpp"
+#include "config/settings.hpp"
+#include "proxy/net/http_client.hpp"
+#include "strategies/digest.hpp"
+#include "strategies/ids.hpp"
+
+namespace freshet::session {
+
+class Upstream {
+ public:
+  // `tls` and `environment` must outlive it; `tls` null for plain addresses.
+  Upstream(net::Executor executor, UpstreamId id, const config::Upstream& settings, std::size_t head_bytes_max,
+           net::asio::ssl::context* tls, const config::Environment& environment);
+
+  [[nodiscard]] UpstreamId id() const { return id_; }
+  [[nodiscard]] const config::Upstream& settings() const { return settings_; }
+  [[nodiscard]] const std::string& name() const { return settings_.name; }
+  [[nodiscard]] net::HttpClient& http() { return http_; }
+  [[nodiscard]] const VolatileParts& volatile_parts(std::string_view uri) const;
+
+  // Where a request that came for `downstream_target` goes: the endpoint's path is mapped, everything else is kept.
+  [[nodiscard]] std::string target_for(std::string_view downstream_target) const;
+
+  // A client's request as it travels on: hop-by-hop fields out, configured fields in. An unreadable secret is an error
+  // text, for the log and for the client.
+  [[nodiscard]] std::optional<std::string> prepare(codec::RequestHead& head);
+
+  // "http://host:port", as OAuth metadata of this upstream names it.
+  [[nodiscard]] std::string origin_url() const;
+
+ private:
+  struct AddedHeader {
+    config::HeaderAdd settings;
+    std::optional<config::SecretFile> file;
+  };
+
+  UpstreamId id_;
+  config::Upstream settings_;
+  const config::Environment& environment_;
+  std::vector<AddedHeader> added_;
+  std::vector<std::pair<std::string, VolatileParts>> volatile_by_rule_;
+  VolatileParts volatile_parts_;
+  net::HttpClient http_;
+};
+
+}  // namespace freshet::session
