@@ -1,12 +1,20 @@
 #include "proxy/admin/admin.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "proxy/admin/answer.hpp"
+#include "proxy/admin/page.hpp"
 #include "proxy/admin/status.hpp"
 #include "proxy/codec/host_check.hpp"
+#include "proxy/net/alarm.hpp"
 
 namespace freshet::admin {
 
 namespace {
+
+constexpr std::array<std::string_view, 9> paths{"/",       "/page.css", "/page.js", "/metrics", "/healthz",
+                                                "/readyz", "/status",   "/history", "/events"};
 
 bool is_loopback(const config::Address& address) {
   const auto* tcp = std::get_if<config::TcpAddress>(&address);
@@ -21,11 +29,25 @@ Admin::Admin(Sources sources)
     : sources_(std::move(sources)),
       mask_(sources_.settings.admin.mask_uris),
       started_(sources_.now()),
-      loopback_(is_loopback(sources_.settings.admin.address)) {}
+      loopback_(is_loopback(sources_.settings.admin.address)),
+      activity_(sources_.engine.settings()),
+      live_([this] { return status_text({.limit = 0}); }, [this] { return sources_.now().instant; }) {}
 
 bool Admin::host_allowed(const codec::RequestHead& head) const {
   const auto host = head.fields.find("Host");
   return !loopback_ || !host || host->empty() || codec::host_is_loopback(*host);
+}
+
+StatusInput Admin::input() const {
+  return {.settings = sources_.settings,
+          .engine = sources_.engine,
+          .metrics = sources_.metrics,
+          .activity = activity_,
+          .mask = mask_,
+          .version = sources_.version,
+          .draining = sources_.draining(),
+          .started = started_,
+          .now = sources_.now()};
 }
 
 std::string Admin::metrics_text() const {
@@ -33,15 +55,12 @@ std::string Admin::metrics_text() const {
   return sources_.metrics.expose();
 }
 
-std::string Admin::status_text(std::string_view target) const {
-  const StatusInput input{.settings = sources_.settings,
-                          .engine = sources_.engine,
-                          .mask = mask_,
-                          .version = sources_.version,
-                          .draining = sources_.draining(),
-                          .started = started_,
-                          .now = sources_.now()};
-  return to_text(status_json(input, parse_status_query(target))) + "\n";
+std::string Admin::status_text(const StatusQuery& query) const {
+  return to_text(status_json(input(), query));
+}
+
+std::string Admin::history_text() const {
+  return to_text(history_json(input()));
 }
 
 net::Task<> Admin::handle(net::ServerExchange& client) {
@@ -49,21 +68,57 @@ net::Task<> Admin::handle(net::ServerExchange& client) {
   const std::string_view target = head.target;
   const std::string_view path = target.substr(0, target.find('?'));
   if (!host_allowed(head)) {
-    co_return co_await send(client, {.status = 403}, "this Host is not a loopback name\n");
+    co_await send(client, {.status = 403}, "this Host is not a loopback name\n");
+  } else if (std::ranges::find(paths, path) == paths.end()) {
+    co_await send(client, {.status = 404}, "there is nothing here\n");
+  } else if (head.method != "GET" && head.method != "HEAD") {
+    co_await send(client, {.status = 405, .allow = "GET, HEAD"}, "only GET and HEAD\n");
+  } else {
+    co_await answer(client, path);
   }
-  const bool known = path == "/metrics" || path == "/healthz" || path == "/readyz" || path == "/status";
-  if (!known) co_return co_await send(client, {.status = 404}, "there is nothing here\n");
-  if (head.method != "GET" && head.method != "HEAD") {
-    co_return co_await send(client, {.status = 405, .allow = "GET, HEAD"}, "only GET and HEAD\n");
-  }
-  if (path == "/healthz") co_return co_await send(client, {}, "ok\n");
-  if (path == "/readyz") {
+}
+
+net::Task<> Admin::answer(net::ServerExchange& client, std::string_view path) {
+  constexpr std::string_view json = "application/json";
+  if (path == "/events" && client.head().method == "GET") co_return co_await live_.serve(client);
+  Answer answer;
+  std::string body;
+  if (path == "/healthz") {
+    body = "ok\n";
+  } else if (path == "/readyz") {
     const bool draining = sources_.draining();
-    co_return co_await send(client, {.status = draining ? 503 : 200}, draining ? "draining\n" : "ready\n");
+    answer.status = draining ? 503 : 200;
+    body = draining ? "draining\n" : "ready\n";
+  } else if (path == "/metrics") {
+    answer.content_type = exposition_content_type;
+    body = metrics_text();
+  } else if (path == "/status") {
+    answer.content_type = json;
+    body = status_text(parse_status_query(client.head().target));
+  } else if (path == "/history") {
+    answer.content_type = json;
+    body = history_text();
+  } else if (path == "/events") {
+    answer.content_type = "text/event-stream";
+  } else {
+    const StatusQuery query = parse_status_query(client.head().target);
+    const PageFile file = page_file(path);
+    answer.content_type = file.content_type;
+    answer.policy = page_policy;
+    body = path == "/" ? page_html(file.text, status_json(input(), query), query) : std::string(file.text);
   }
-  const bool metrics = path == "/metrics";
-  const std::string body = metrics ? metrics_text() : status_text(target);
-  co_await send(client, {.content_type = metrics ? exposition_content_type : "application/json"}, body);
+  co_await send(client, answer, body);
+}
+
+net::Task<> Admin::keep_history() {
+  net::Timer timer(co_await net::asio::this_coro::executor);
+  for (;;) {
+    activity_.sample(sources_.metrics, sources_.now());
+    timer.expires_after(RequestHistory::sample_interval);
+    net::error_code ec;
+    co_await timer.async_wait(net::asio::redirect_error(net::use_task, ec));
+    if (ec) co_return;
+  }
 }
 
 }  // namespace freshet::admin

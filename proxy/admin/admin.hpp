@@ -1,4 +1,4 @@
-// What an operator asks a running sidecar: metrics, health, status.
+// What an operator asks a running sidecar: metrics, health, status, the live page.
 #pragma once
 
 #include <functional>
@@ -6,11 +6,16 @@
 
 #include "config/settings.hpp"
 #include "metrics/metrics.hpp"
+#include "proxy/admin/activity.hpp"
+#include "proxy/admin/live.hpp"
+#include "proxy/admin/status_query.hpp"
 #include "proxy/admin/uri_mask.hpp"
 #include "proxy/net/http_server.hpp"
 #include "strategies/engine.hpp"
 
 namespace freshet::admin {
+
+struct StatusInput;
 
 // What the answers are made of. All must outlive the Admin.
 struct Sources {
@@ -25,21 +30,40 @@ struct Sources {
 class Admin {
  public:
   explicit Admin(Sources sources);
+  Admin(const Admin&) = delete;
+  Admin& operator=(const Admin&) = delete;
 
-  // GET and HEAD of /metrics, /healthz, /readyz, /status (parameters: status_query.hpp); another path is 404, another
-  // method 405. On a loopback address a Host that names another machine is 403: a page elsewhere may have had its name
-  // point here (DNS rebinding).
+  // GET and HEAD of
+  //   /         the live page, with its files /page.css and /page.js
+  //   /metrics  the Prometheus text format
+  //   /healthz  200 while the process lives; /readyz 503 while it drains
+  //   /status   JSON; parameters: status_query.hpp
+  //   /history  JSON: requests per second over the last hour
+  //   /events   server-sent events: /status without subscriptions, about once a second
+  // Another path is 404, another method 405. On a loopback address a Host that names another machine is 403: a page
+  // elsewhere may have had its name point here (DNS rebinding).
   net::Task<> handle(net::ServerExchange& client);
+
+  // What the engine told to do or said, for the list of recent events.
+  void observe(const Effect& effect, Now now) { activity_.observe(effect, now); }
+
+  // Keeps the history of requests until cancelled. To be run once, beside handle().
+  net::Task<> keep_history();
 
  private:
   [[nodiscard]] bool host_allowed(const codec::RequestHead& head) const;
+  net::Task<> answer(net::ServerExchange& client, std::string_view path);
   [[nodiscard]] std::string metrics_text() const;
-  [[nodiscard]] std::string status_text(std::string_view target) const;
+  [[nodiscard]] std::string status_text(const StatusQuery& query) const;
+  [[nodiscard]] std::string history_text() const;
+  [[nodiscard]] StatusInput input() const;
 
   Sources sources_;
   UriMask mask_;
   Now started_;
   bool loopback_;
+  Activity activity_;
+  Live live_;
 };
 
 }  // namespace freshet::admin

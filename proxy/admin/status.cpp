@@ -1,10 +1,6 @@
 #include "proxy/admin/status.hpp"
 
-#include <array>
-#include <cmath>
-#include <cstdio>
-
-#include "metrics/label_values.hpp"
+#include "proxy/admin/status_subscriptions.hpp"
 
 namespace freshet::admin {
 
@@ -22,87 +18,34 @@ std::string_view to_string(config::Mode mode) {
   return "";
 }
 
-// Milliseconds are as fine as anyone looks; more digits would only hide the figure.
-double rounded(double value) {
-  return std::round(value * 1000.0) / 1000.0;
-}
-double shown_seconds(Duration d) {
-  return rounded(seconds(d));
-}
-
-Json optional_seconds(const std::optional<Duration>& d) {
-  return d ? Json(shown_seconds(*d)) : Json(nullptr);
+template <class E>
+Json counts_json(const PerValue<E, std::size_t>& counts) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const auto value = static_cast<E>(i);
+    json[std::string(freshet::to_string(value))] = counts[value];
+  }
+  return json;
 }
 
-// RFC 3339, in UTC.
-std::string wall_text(WallTime at) {
-  const auto day = std::chrono::floor<std::chrono::days>(at);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss time(at - day);
-  std::array<char, 40> text{};
-  const int n =
-      std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<int>(date.year()),
-                    static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                    static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
-                    static_cast<int>(time.seconds().count()), static_cast<int>(time.subseconds().count()));
-  return {text.data(), static_cast<std::size_t>(n)};
+Json requests_json(const Requests& r) {
+  return {{"client", rounded(r.client)},
+          {"poll", rounded(r.poll)},
+          {"other", rounded(r.other)},
+          {"total", rounded(r.total())}};
 }
-
-Json optional_wall(const std::optional<WallTime>& at) {
-  return at ? Json(wall_text(*at)) : Json(nullptr);
-}
-
-// What the subscribers of one upstream add up to.
-struct SubscriberTotals {
-  std::size_t sessions = 0;
-  std::size_t attached = 0;
-  std::size_t absent = 0;
-  std::size_t subscriptions = 0;
-  PerValue<Strategy, std::size_t> by_strategy{};
-};
-
-std::vector<SubscriberTotals> subscriber_totals(const Engine& engine) {
-  std::vector<SubscriberTotals> totals(engine.settings().upstreams.size());
-  engine.for_each_subscriber([&](const SubscriberView& view) {
-    SubscriberTotals& of = totals[index(view.upstream)];
-    ++of.sessions;
-    of.attached += view.attached ? 1 : 0;
-    of.absent += view.absent ? 1 : 0;
-    of.subscriptions += view.subscriptions;
-    ++of.by_strategy[view.strategy];
-  });
-  return totals;
-}
-
-Json subscription_json(const StatusInput& input, const SubscriptionView& view, std::string uri) {
-  return {{"uri", std::move(uri)},
-          {"upstream", input.settings.upstreams[index(view.upstream)].name},
-          {"subscriber", index(view.subscriber)},
-          {"state", view.state},
-          {"strategy", freshet::to_string(view.strategy)},
-          {"presence", freshet::to_string(view.presence)},
-          {"attached", view.attached},
-          {"absent", view.absent},
-          {"degraded", view.degraded},
-          {"age_s", optional_seconds(view.age)},
-          {"bound_s", shown_seconds(view.bound)},
-          {"confirmed_at", optional_wall(view.confirmed_at)},
-          {"changed_at", optional_wall(view.changed_at)},
-          {"next_read_in_s", optional_seconds(view.next_read_in)},
-          {"changes_per_hour", rounded(view.changes_per_s * 3600.0)},
-          {"version", view.version}};
-}
-
-}  // namespace
 
 Json partners_json(const StatusInput& input) {
   Json all = Json::array();
   for (const PartnerView& view : input.engine.partners(input.now.instant)) {
+    const RequestHistory& history = input.activity.history(view.partner);
     Json paused = nullptr;
     if (view.paused_for) paused = {{"reason", view.pause_reason}, {"seconds_left", shown_seconds(*view.paused_for)}};
     all.push_back({{"name", input.settings.partners[index(view.partner)].name},
                    {"rate_per_s", rounded(view.rate_per_s)},
                    {"wished_per_s", rounded(view.wished_per_s)},
+                   {"requests_per_s", requests_json(history.per_second())},
+                   {"requests_per_s_last_hour", requests_json(history.per_second_last_hour())},
                    {"in_flight", view.in_flight},
                    {"waiting", view.waiting},
                    {"polled", view.polled},
@@ -111,66 +54,150 @@ Json partners_json(const StatusInput& input) {
   return all;
 }
 
-Json upstreams_json(const StatusInput& input) {
-  const auto totals = subscriber_totals(input.engine);
+// What the sessions of one upstream add up to.
+struct SessionSums {
+  std::size_t sessions = 0;
+  std::size_t attached = 0;
+  std::size_t absent = 0;
+  PerValue<Strategy, std::size_t> by_strategy{};
+  const Declaration* latest = nullptr;
+
+  void add(const SubscriberView& view) {
+    ++sessions;
+    attached += view.attached ? 1 : 0;
+    absent += view.absent ? 1 : 0;
+    ++by_strategy[view.strategy];
+    latest = view.declared;  // subscribers come in the order of their opening
+  }
+};
+
+std::vector<SessionSums> session_sums(const Engine& engine) {
+  std::vector<SessionSums> sums(engine.settings().upstreams.size());
+  engine.for_each_subscriber([&](const SubscriberView& view) { sums[index(view.upstream)].add(view); });
+  return sums;
+}
+
+// What the newest session's upstream declared, and what follows from it.
+Json declared_json(const Declaration* declared) {
+  if (declared == nullptr) return nullptr;
+  const Strategy strategy = choose_strategy(*declared);
+  return {{"server_name", declared->server_name},
+          {"server_version", declared->server_version},
+          {"resources", declared->resources},
+          {"subscribe", declared->subscribe},
+          {"list_changed", declared->list_changed},
+          {"strategy", freshet::to_string(strategy)},
+          {"why", strategy == Strategy::off    ? "no resources are declared"
+                  : strategy == Strategy::poll ? "resources are declared without subscribe"
+                                               : "resources are declared with subscribe"}};
+}
+
+Json health_json(const UpstreamHealth& health, Instant now) {
+  const auto ago = [now](Instant at) { return at == Instant::min() ? Json(nullptr) : Json(shown_seconds(now - at)); };
+  return {{"state", !health.known()    ? "unknown"
+                    : health.failing() ? "failing"
+                                       : "ok"},
+          {"last_success_s_ago", ago(health.last_success)},
+          {"last_failure_s_ago", ago(health.last_failure)}};
+}
+
+Json subscription_sums_json(const SubscriptionSums& sums) {
+  Json by_state = Json::object();
+  std::size_t total = 0;
+  for (std::size_t i = 0; i < state_names.size(); ++i) {
+    by_state[std::string(state_names[i])] = sums.by_state[i];
+    total += sums.by_state[i];
+  }
+  return {{"total", total},
+          {"overdue", sums.overdue},
+          {"degraded", sums.degraded},
+          {"worst_age_s", shown_seconds(sums.worst_age)},
+          {"worst_bound_s", shown_seconds(sums.worst_bound)},
+          {"by_strategy", counts_json(sums.by_strategy)},
+          {"by_state", std::move(by_state)}};
+}
+
+Json upstreams_json(const StatusInput& input, const std::vector<SubscriptionSums>& subscriptions) {
+  const auto sessions = session_sums(input.engine);
   Json all = Json::array();
   for (std::size_t i = 0; i < input.settings.upstreams.size(); ++i) {
     const config::Upstream& upstream = input.settings.upstreams[i];
-    const SubscriberTotals& of = totals[i];
-    Json strategies = Json::object();
-    for (std::size_t s = 0; s < of.by_strategy.size(); ++s) {
-      const auto strategy = static_cast<Strategy>(s);
-      strategies[std::string(freshet::to_string(strategy))] = of.by_strategy[strategy];
-    }
+    const UpstreamId id{static_cast<std::uint32_t>(i)};
+    const SessionSums& of = sessions[i];
     all.push_back({{"name", upstream.name},
                    {"path", upstream.path},
                    {"partner", upstream.partner_name},
                    {"mode", to_string(upstream.mode)},
                    {"interval_s", shown_seconds(upstream.freshness.interval)},
-                   {"sessions", of.sessions},
-                   {"attached", of.attached},
-                   {"absent", of.absent},
-                   {"subscriptions", of.subscriptions},
-                   {"sessions_by_strategy", std::move(strategies)}});
+                   {"health", health_json(input.activity.health(id), input.now.instant)},
+                   {"heals",
+                    {{"healed", input.metrics.heals(id, HealResult::healed)},
+                     {"failed", input.metrics.heals(id, HealResult::failed)}}},
+                   {"declared", declared_json(of.latest)},
+                   {"sessions",
+                    {{"total", of.sessions},
+                     {"attached", of.attached},
+                     {"absent", of.absent},
+                     {"by_strategy", counts_json(of.by_strategy)}}},
+                   {"subscriptions", subscription_sums_json(subscriptions[i])}});
   }
   return all;
 }
 
-Json subscriptions_json(const StatusInput& input, const StatusQuery& query) {
-  std::size_t matched = 0;
-  Json items = Json::array();
-  input.engine.for_each_subscription(input.now.instant, [&](const SubscriptionView& view) {
-    if (!query.upstream.empty() && input.settings.upstreams[index(view.upstream)].name != query.upstream) return;
-    std::string uri;
-    if (!query.search.empty()) {
-      // What is masked cannot be searched for either: the answer would give it away.
-      uri = input.mask.shown(view.uri);
-      if (uri.find(query.search) == std::string::npos) return;
-    }
-    const std::size_t place = matched++;
-    if (place < query.offset || items.size() >= query.limit) return;
-    items.push_back(subscription_json(input, view, query.search.empty() ? input.mask.shown(view.uri) : std::move(uri)));
-  });
-  return {{"total", input.engine.subscription_count()},
-          {"matched", matched},
-          {"offset", query.offset},
-          {"limit", query.limit},
-          {"items", std::move(items)}};
+Json events_json(const StatusInput& input) {
+  Json all = Json::array();
+  for (const RecentEvent& event : input.activity.events().all()) {
+    all.push_back({{"at", wall_text(event.at)},
+                   {"first_at", wall_text(event.first_at)},
+                   {"count", event.count},
+                   {"kind", event.kind},
+                   {"level", event.warning ? "warning" : "info"},
+                   {"subject", event.subject},
+                   {"uri", event.uri.empty() ? "" : input.mask.shown(event.uri)},
+                   {"detail", event.detail}});
+  }
+  return all;
 }
 
+}  // namespace
+
 Json status_json(const StatusInput& input, const StatusQuery& query) {
+  SubscriptionWalk walk = walk_subscriptions(input, query);
   return {{"version", input.version},
           {"now", wall_text(input.now.wall)},
           {"started_at", wall_text(input.started.wall)},
           {"uptime_s", shown_seconds(input.now.instant - input.started.instant)},
           {"draining", input.draining},
+          {"actions", input.settings.admin.token.has_value()},
           {"partners", partners_json(input)},
-          {"upstreams", upstreams_json(input)},
-          {"subscriptions", subscriptions_json(input, query)}};
+          {"upstreams", upstreams_json(input, walk.of_upstream)},
+          {"subscriptions",
+           {{"total", input.engine.subscription_count()},
+            {"matched", walk.matched},
+            {"offset", query.offset},
+            {"limit", query.limit},
+            {"items", std::move(walk.items)}}},
+          {"events", events_json(input)}};
 }
 
-std::string to_text(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+Json history_json(const StatusInput& input) {
+  Json partners = Json::array();
+  for (std::size_t i = 0; i < input.settings.partners.size(); ++i) {
+    Json client = Json::array();
+    Json poll = Json::array();
+    Json other = Json::array();
+    for (const Requests& point : input.activity.history(PartnerId{static_cast<std::uint32_t>(i)}).points()) {
+      client.push_back(rounded(point.client));
+      poll.push_back(rounded(point.poll));
+      other.push_back(rounded(point.other));
+    }
+    partners.push_back({{"name", input.settings.partners[i].name},
+                        {"rate_per_s", rounded(input.settings.partners[i].rate)},
+                        {"client", std::move(client)},
+                        {"poll", std::move(poll)},
+                        {"other", std::move(other)}});
+  }
+  return {{"step_s", shown_seconds(RequestHistory::step)}, {"partners", std::move(partners)}};
 }
 
 }  // namespace freshet::admin

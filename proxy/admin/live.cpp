@@ -1,0 +1,59 @@
+#include "proxy/admin/live.hpp"
+
+#include <algorithm>
+
+#include "proxy/admin/answer.hpp"
+#include "proxy/net/alarm.hpp"
+
+namespace freshet::admin {
+
+namespace {
+
+class Seat {
+ public:
+  explicit Seat(std::size_t& taken) : taken_(taken) { ++taken_; }
+  ~Seat() { --taken_; }
+  Seat(const Seat&) = delete;
+  Seat& operator=(const Seat&) = delete;
+
+ private:
+  std::size_t& taken_;
+};
+
+}  // namespace
+
+Live::Live(std::function<std::string()> picture, std::function<Instant()> clock)
+    : picture_(std::move(picture)), clock_(std::move(clock)) {}
+
+const std::string& Live::event() {
+  const Instant begun = clock_();
+  if (begun < stale_at_) return event_;
+  event_ = "event: status\ndata: " + picture_() + "\n\n";
+  const Instant ended = clock_();
+  // Less than the interval, so that a viewer whose timer fires a little early still gets a new one.
+  stale_at_ = ended + std::max<Duration>(interval / 2, (ended - begun) * thrift);
+  return event_;
+}
+
+net::Task<> Live::serve(net::ServerExchange& client) {
+  if (viewers_ >= viewers_max) {
+    co_await send(client, {.status = 503}, "too many viewers\n");
+    co_return;
+  }
+  const Seat seat(viewers_);
+  codec::ResponseHead head = head_of({.content_type = "text/event-stream"});
+  head.fields.add("X-Accel-Buffering", "no");
+  client.begin(std::move(head));
+  net::Timer timer(client.transport().executor());
+  for (;;) {
+    const std::string now = event();
+    const auto written = co_await client.write(now);
+    if (!written) co_return;
+    timer.expires_after(interval);
+    net::error_code ec;
+    co_await timer.async_wait(net::asio::redirect_error(net::use_task, ec));
+    if (ec) co_return;
+  }
+}
+
+}  // namespace freshet::admin
