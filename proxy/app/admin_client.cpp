@@ -51,9 +51,8 @@ Outcome ask_once(const config::Settings& settings, const std::string& target) {
                       [&](const std::exception_ptr& failure, net::Result<AdminAnswer> got) {
                         if (failure) std::rethrow_exception(failure);
                         answer = std::move(got);
-                        client.close_idle();
                       });
-  io.run();
+  while (!answer) io.run_one();  // no longer: the pool would keep the connection for a while
   return outcome_of(*answer, origin);
 }
 
@@ -79,7 +78,6 @@ net::Task<> redraw(net::HttpClient& client, net::Timer& timer, const bool& ended
     net::error_code ec;
     if (!ended) co_await timer.async_wait(net::asio::redirect_error(net::use_task, ec));
   }
-  client.close_idle();
 }
 
 }  // namespace
@@ -132,10 +130,12 @@ int top(const config::Settings& settings) {
     ended = true;
     timer.cancel();
   });
-  net::asio::co_spawn(io.get_executor(), redraw(client, timer, ended), [](const std::exception_ptr& failure) {
+  bool over = false;
+  net::asio::co_spawn(io.get_executor(), redraw(client, timer, ended), [&over](const std::exception_ptr& failure) {
     if (failure) std::rethrow_exception(failure);
+    over = true;
   });
-  io.run();
+  while (!over) io.run_one();
   return 0;
 }
 
