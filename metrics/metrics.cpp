@@ -50,12 +50,16 @@ struct Metrics::CountEvent {
   void operator()(const ReadEnded&) const {}
   void operator()(const NativeSubscribeEnded&) const {}
   void operator()(const NativeUnsubscribeEnded&) const {}
+  void operator()(const ListPageEnded&) const {}
   void operator()(const NoticeSettled&) const {}
   void operator()(const UpdateArrived&) const {}
+  void operator()(const ListChangeArrived&) const {}
   void operator()(const UpstreamStreamRefused&) const {}
   void operator()(const UpstreamStreamLost&) const {}
   void operator()(const UpstreamStreamRestored&) const {}
   void operator()(const ClientRequestEnded&) const {}
+  void operator()(const RefreshAsked&) const {}
+  void operator()(const PartnerHoldAsked&) const {}
   void operator()(const Woken&) const {}
 };
 
@@ -67,6 +71,7 @@ struct Metrics::CountEffect {
   void operator()(const SendRead& e) const {
     if (e.kind != ReadKind::client) of(e.upstream).requests[request_kind(e.kind)]->Increment();
   }
+  void operator()(const SendListPage& e) const { of(e.upstream).requests[RequestKind::list]->Increment(); }
   void operator()(const ReadJudged& e) const {
     auto& series = of(e.upstream);
     if (e.kind == ReadKind::poll) series.polls[e.verdict]->Increment();
@@ -103,6 +108,11 @@ struct Metrics::CountEffect {
   void operator()(const Notify&) const {}
   void operator()(const Withdraw&) const {}
   void operator()(const Relay&) const {}
+  void operator()(const NotifyListChanged&) const {}
+  // Shown as /status has it.
+  void operator()(const ListScanned&) const {}
+  void operator()(const SessionsDisagreed&) const {}
+  void operator()(const NoticeWithheld&) const {}
   // The gauge follows the partner's view; the refused answer was judged.
   void operator()(const PartnerPaused&) const {}
   void operator()(const PartnerResumed&) const {}
@@ -161,7 +171,7 @@ void Metrics::set(const SubscriptionTotals& totals) {
 void Metrics::set(const PartnerView& partner) {
   auto& series = partners_.at(index(partner.partner));
   series.budget->Set(partner.rate_per_s);
-  series.paused->Set(partner.paused_for ? 1 : 0);
+  series.paused->Set(partner.paused_for || !partner.pause_reason.empty() ? 1 : 0);
 }
 
 void Metrics::set(const ProcessStats& process) {

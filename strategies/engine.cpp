@@ -16,7 +16,8 @@ Engine::Engine(Settings settings, std::uint64_t seed) : settings_(std::move(sett
                                 .free_handles = {},
                                 .waited_for = {},
                                 .background = {},
-                                .paused = false});
+                                .paused = false,
+                                .held = false});
   }
 }
 

@@ -79,10 +79,10 @@ struct PartnerView {
   double rate_per_s;    // what the budget allows
   double wished_per_s;  // what the present watches would like
   unsigned in_flight;
-  std::optional<Duration> paused_for;
-  std::string_view pause_reason;
-  std::size_t waiting;  // baselines, catch-ups and watchdog reads that wait for the budget
-  std::size_t polled;   // watches in the poll schedule
+  std::optional<Duration> paused_for;  // none: not paused, or held by the operator until let go
+  std::string_view pause_reason;       // empty: not paused
+  std::size_t waiting;                 // baselines, catch-ups and watchdog reads that wait for the budget
+  std::size_t polled;                  // watches in the poll schedule
 };
 
 class Engine {
@@ -155,6 +155,7 @@ class Engine {
     std::deque<Waiting> waited_for;  // a client waits for its answer
     std::deque<Waiting> background;
     bool paused = false;
+    bool held = false;  // by the operator
   };
   struct Notice {
     std::uint64_t subscription;
@@ -175,6 +176,10 @@ class Engine {
   void fire(const TimerKey& timer);
   void fire(TimerKind kind, Subscription& sub);
   void absence_over(Subscriber& s);
+
+  // engine_operator.cpp
+  void on(const RefreshAsked&);
+  void on(const PartnerHoldAsked&);
 
   // engine_callers.cpp: what the sessions of one principal share
   void on(const PrincipalAdopted&);

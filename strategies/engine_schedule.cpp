@@ -27,7 +27,7 @@ void Engine::pump(Partner& p) {
     emit(PartnerResumed{PartnerId{static_cast<std::uint32_t>(&p - partners_.data())}});
   }
   p.schedule.set_rate(p.limiter.own_rate(now_.instant));
-  while (p.breaker.allows(now_.instant)) {
+  while (!p.held && p.breaker.allows(now_.instant)) {
     if (send_waiting(p, p.waited_for, Urgency::waited_for)) continue;
     if (!p.waited_for.empty()) return;
     if (send_waiting(p, p.background, Urgency::background)) continue;
@@ -258,6 +258,7 @@ void Engine::note_pause(PartnerId id) {
 
 Instant Engine::next_read_at(const Partner& p) const {
   Instant at = never;
+  if (p.held) return p.paused ? p.breaker.paused_until() : never;
   if (!p.waited_for.empty()) at = std::min(at, p.limiter.available_at(now_.instant, Urgency::waited_for));
   if (!p.background.empty()) at = std::min(at, p.limiter.available_at(now_.instant, Urgency::background));
   const Instant due = p.schedule.next_due();

@@ -15,7 +15,7 @@ Duration Engine::bound(const Subscription& sub) const {
   }
   const Partner& p = partner_of(watch.caller->upstream);
   const Duration planned =
-      watch.handle ? p.schedule.bound(*watch.handle, now_.instant) : watch.freshness->plan.interval_max;
+      watch.handle && !p.held ? p.schedule.bound(*watch.handle, now_.instant) : watch.freshness->plan.interval_max;
   const Instant resumes = p.paused ? std::max(p.breaker.paused_until(), now_.instant) : now_.instant;
   return planned + settings.read_timeout + (resumes - now_.instant);
 }
@@ -93,8 +93,9 @@ std::vector<PartnerView> Engine::partners(Instant now) const {
                      .rate_per_s = p.limiter.settings().rate_per_s,
                      .wished_per_s = p.schedule.wished_rate(),
                      .in_flight = p.limiter.own_in_flight() + p.limiter.client_in_flight(),
-                     .paused_for = open ? std::optional(p.breaker.paused_until() - now) : std::nullopt,
-                     .pause_reason = !open                                              ? ""
+                     .paused_for = open && !p.held ? std::optional(p.breaker.paused_until() - now) : std::nullopt,
+                     .pause_reason = p.held                                             ? "operator"
+                                     : !open                                            ? ""
                                      : p.breaker.reason() == Breaker::Reason::throttled ? "throttled"
                                                                                         : "failing",
                      .waiting = p.waited_for.size() + p.background.size(),

@@ -140,13 +140,27 @@ struct ClientRequestEnded {
   std::optional<Duration> retry_after;
 };
 
+// --- what an operator asks by hand ---
+
+// Reads what is watched again, as soon as the budget allows. `uri` empty: all that this upstream's subscribers watch.
+struct RefreshAsked {
+  UpstreamId upstream;
+  std::string uri;
+};
+// Held: nothing that Freshet originates travels to the partner until it is let go. Clients' own requests do.
+struct PartnerHoldAsked {
+  PartnerId partner;
+  bool held;
+};
+
 // The time that next_wake() named has come.
 struct Woken {};
 
-using Event = std::variant<SubscriberOpened, PrincipalAdopted, SessionRenewed, SubscriberClosed, StreamAttached,
-                           StreamDetached, SubscribeAsked, UnsubscribeAsked, ReadAsked, WriteEnded, ServedDelivered,
-                           ReadEnded, NativeSubscribeEnded, NativeUnsubscribeEnded, ListPageEnded, NoticeSettled,
-                           UpdateArrived, ListChangeArrived, UpstreamStreamRefused, UpstreamStreamLost,
-                           UpstreamStreamRestored, ClientRequestSent, ClientRequestEnded, Woken>;
+using Event =
+    std::variant<SubscriberOpened, PrincipalAdopted, SessionRenewed, SubscriberClosed, StreamAttached, StreamDetached,
+                 SubscribeAsked, UnsubscribeAsked, ReadAsked, WriteEnded, ServedDelivered, ReadEnded,
+                 NativeSubscribeEnded, NativeUnsubscribeEnded, ListPageEnded, NoticeSettled, UpdateArrived,
+                 ListChangeArrived, UpstreamStreamRefused, UpstreamStreamLost, UpstreamStreamRestored,
+                 ClientRequestSent, ClientRequestEnded, RefreshAsked, PartnerHoldAsked, Woken>;
 
 }  // namespace freshet
