@@ -195,6 +195,7 @@ class Engine {
   void lift_suspension(Caller& caller);
   void check_credential(Caller& caller);
   [[nodiscard]] static Subscription* carrier(Watch& watch);
+  [[nodiscard]] static Subscription* reader(const Watch& watch);
   [[nodiscard]] Subscription* holder(const Watch& watch, SubscriberId subscriber);
   [[nodiscard]] bool costs_nothing(const Caller& caller) const;
 
@@ -238,7 +239,9 @@ class Engine {
   void on(const ServedDelivered&);
   Read& issue(Watch* watch, ReadKind kind, Subscriber& via, const std::string& uri);
   [[nodiscard]] bool may_serve(const Watch& watch, const Subscriber& s, const Subscription* sub);
-  [[nodiscard]] Read* joinable(const Watch& watch, const Subscriber& s);
+  [[nodiscard]] Read* joinable(const Watch& watch, const Subscriber& s, const Subscription* sub);
+  [[nodiscard]] static bool fresh_enough(const Watch& watch, const Subscriber& s, const Subscription* sub,
+                                         Instant dispatched);
   [[nodiscard]] bool sees_the_same(const Watch& watch, const Subscriber& s, SubscriberId via);
   void release_joined(Read& read, const Content* content);
   void deliver(Subscriber& s, const std::string& uri, Digest digest, Instant dispatched);
@@ -256,6 +259,7 @@ class Engine {
   void judge_content(Watch& watch, const Read& read, const Content& content, bool delivered);
   void credential_works(const Read& read);
   [[nodiscard]] static bool in_order(const Watch& watch, const Read& read);
+  [[nodiscard]] static bool overtaken(const Watch& watch, const Read& read, Digest digest);
   void stale(const Read& read);
   void late(const Read& read);
   void not_found(Watch& watch, const Read& read);
@@ -329,7 +333,7 @@ class Engine {
   void failing(UpstreamId id);
   void note_pause(PartnerId id);
   [[nodiscard]] bool wants_polls(const Watch& watch) const;
-  [[nodiscard]] Duration backoff(unsigned failures);
+  [[nodiscard]] Duration backoff(unsigned failures, Duration longest = std::chrono::seconds(30));
   [[nodiscard]] Instant next_read_at(const Partner& p) const;
 
   // engine_view.cpp

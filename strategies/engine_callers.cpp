@@ -148,9 +148,7 @@ void Engine::check_credential(Caller& caller) {
   for (unsigned tried = 0; tried < std::min<std::size_t>(check_tries_max, caller.watches.size()); ++tried, ++it) {
     if (it == caller.watches.end()) it = caller.watches.begin();
     caller.checked = it->first;
-    for (Subscription* sub : it->second.holders) {
-      if (state::live(sub->state) && !sub->subscriber->absent) return ask_soon(*sub, Errand::poll);
-    }
+    if (Subscription* sub = reader(it->second)) return ask_soon(*sub, Errand::poll);
   }
 }
 
@@ -162,6 +160,13 @@ Subscription* Engine::carrier(Watch& watch) {
     if (state::live(sub->state) && sub->strategy == Strategy::poll && !sub->subscriber->absent) return sub;
   }
   return nullptr;
+}
+
+// Any session that a read of our own may travel in.
+Subscription* Engine::reader(const Watch& watch) {
+  const auto it = std::ranges::find_if(
+      watch.holders, [](const Subscription* sub) { return state::live(sub->state) && !sub->subscriber->absent; });
+  return it == watch.holders.end() ? nullptr : *it;
 }
 
 Subscription* Engine::holder(const Watch& watch, SubscriberId subscriber) {

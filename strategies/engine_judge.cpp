@@ -73,6 +73,12 @@ void Engine::judge_content(Watch& watch, const Read& read, const Content& conten
     if (baseline != nullptr) baseline_accepted(*baseline, read, content.digest);
     return;
   }
+  if (overtaken(watch, read, content.digest)) {
+    stale(read);
+    if (baseline != nullptr) baseline_accepted(*baseline, read, content.digest);
+    if (Subscription* sub = reader(watch)) ask_soon(*sub, Errand::poll);
+    return;
+  }
   if (content.empty && is_missing(watch.presence)) return not_found(watch, read);
   if (watch.doubt && watch.doubt->read.via != read.via) {
     resolve_doubt(watch, read, content);
@@ -81,6 +87,12 @@ void Engine::judge_content(Watch& watch, const Read& read, const Content& conten
   }
   if (doubtful(watch, read, content)) return doubt(watch, read, content, delivered);
   accept(watch, read, content, delivered);
+}
+
+// Two reads that were under way together may have been served in either order. Where they differ, neither order is
+// known and a third decides: a version never goes back.
+bool Engine::overtaken(const Watch& watch, const Read& read, Digest digest) {
+  return watch.version && read.dispatched <= watch.version->arrived && digest != watch.version->digest;
 }
 
 void Engine::judge(Watch* watch, Read& read, const NotFound& outcome, bool delivered) {
@@ -156,7 +168,8 @@ void Engine::passing_failure(Watch* watch, const Read& read, Verdict verdict) {
   for (Subscription* sub : watch->holders) {
     if (const auto* pending = std::get_if<state::ReadPending>(&sub->state)) sub->state = pending->lose_read();
   }
-  read_again(*watch, now_.instant + backoff(watch->failures++));
+  const Duration longest = std::max<Duration>(std::chrono::seconds(30), watch->freshness->plan.interval);
+  read_again(*watch, now_.instant + backoff(watch->failures++, longest));
 }
 
 Subscription* Engine::baseline_of(const Read& read) {
@@ -240,6 +253,7 @@ void Engine::take(Watch& watch, const Read& read, const Content& content, bool d
                           .raw = content.raw,
                           .ordinal = read.ordinal,
                           .dispatched = read.dispatched,
+                          .arrived = now_.instant,
                           .observed_at = now_.wall,
                           .changed_at = before && !differs ? before->changed_at : now_.wall,
                           .via = read.via,

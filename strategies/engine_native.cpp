@@ -6,6 +6,7 @@ namespace freshet {
 
 namespace {
 constexpr unsigned unsubscribe_retries_max = 5;
+constexpr Duration retry_longest = std::chrono::minutes(5);
 }  // namespace
 
 void Engine::ask_native(Subscription& sub, Errand errand) {
@@ -45,7 +46,7 @@ void Engine::native_subscribed(Subscription& sub, const NativeOutcome& outcome) 
     sub.retries = 0;
   } else if (std::holds_alternative<Throttled>(outcome) || std::holds_alternative<Failed>(outcome)) {
     move(sub, Strategy::poll, StrategyReason::subscribe_failed);
-    timers_.set({TimerKind::native_retry, sub.id}, now_.instant + backoff(sub.retries++));
+    timers_.set({TimerKind::native_retry, sub.id}, now_.instant + backoff(sub.retries++, retry_longest));
   } else {  // refused, for good; whether the resource may be read is the baseline's to say
     if (std::holds_alternative<NotSupported>(outcome)) sub.subscriber->native_refused = true;
     move(sub, Strategy::poll, StrategyReason::subscribe_refused);
@@ -96,7 +97,7 @@ void Engine::on(const NativeUnsubscribeEnded& e) {
     sub->state = unknown->reconcile();
   }
   if (lost && sub->retries < unsubscribe_retries_max) {
-    timers_.set({TimerKind::native_retry, sub->id}, now_.instant + backoff(sub->retries++));
+    timers_.set({TimerKind::native_retry, sub->id}, now_.instant + backoff(sub->retries++, retry_longest));
   }
 }
 

@@ -39,7 +39,7 @@ void Engine::on(const ReadAsked& e) {
     if (may_serve(*watch, *s, sub)) {
       return emit(ServeRead{e.request, watch->result, watch->version->digest, watch->version->dispatched});
     }
-    if (Read* under_way = joinable(*watch, *s)) {
+    if (Read* under_way = joinable(*watch, *s, sub)) {
       under_way->joined.emplace_back(e.request, s->id);
       return;
     }
@@ -54,15 +54,19 @@ bool Engine::may_serve(const Watch& watch, const Subscriber& s, const Subscripti
   if (sub == nullptr || sub->told == sub->answered || watch.result == nullptr || !watch.version) return false;
   if (watch.presence != Presence::present || watch.doubt || !sees_the_same(watch, s, watch.version->via)) return false;
   const Instant dispatched = watch.version->dispatched;
-  return now_.instant - dispatched <= max_age && dispatched > s.write_ended && dispatched > watch.updated;
+  return now_.instant - dispatched <= max_age && fresh_enough(watch, s, sub, dispatched);
+}
+
+// Who writes reads what was written, who was told of an update what it told, and nobody goes back behind what he read.
+bool Engine::fresh_enough(const Watch& watch, const Subscriber& s, const Subscription* sub, Instant dispatched) {
+  return dispatched > s.write_ended && dispatched > watch.updated && (sub == nullptr || dispatched > sub->delivered_at);
 }
 
 // A read of our own that is under way already serves, if it was dispatched late enough to show what this session wrote.
-Read* Engine::joinable(const Watch& watch, const Subscriber& s) {
+Read* Engine::joinable(const Watch& watch, const Subscriber& s, const Subscription* sub) {
   if (!watch.in_flight || upstream(s.upstream).reads_max_age == Duration::zero()) return nullptr;
   Read& read = reads_.at(*watch.in_flight);
-  const bool late_enough = read.dispatched > s.write_ended && read.dispatched > watch.updated;
-  return late_enough && sees_the_same(watch, s, read.via) ? &read : nullptr;
+  return fresh_enough(watch, s, sub, read.dispatched) && sees_the_same(watch, s, read.via) ? &read : nullptr;
 }
 
 bool Engine::sees_the_same(const Watch& watch, const Subscriber& s, SubscriberId via) {
@@ -119,6 +123,7 @@ void Engine::deliver(Subscriber& s, const std::string& uri, Digest digest, Insta
   if (sub == nullptr || state::fenced(sub->state)) return s.seen.remember(uri, digest);
   const std::optional<Digest> held = std::exchange(sub->seen, digest);
   sub->delivered = true;
+  sub->delivered_at = now_.instant;
   const Watch& watch = *sub->watch;
   if (!state::live(sub->state) || !watch.version) return;
   if (digest == absent_digest && watch.presence == Presence::tombstone_pending) return;

@@ -10,7 +10,6 @@ namespace freshet {
 
 namespace {
 constexpr Duration backoff_min = std::chrono::seconds(1);
-constexpr Duration backoff_max = std::chrono::minutes(5);
 constexpr double backoff_jitter = 0.25;
 constexpr double absent_interval_factor = 8.0;  // a resource that is gone is looked for this much more slowly
 }  // namespace
@@ -204,13 +203,11 @@ void Engine::slow_down(Watch& watch) {
 
 void Engine::read_again(Watch& watch, Instant at) {
   if (watch.handle) return partner_of(watch.caller->upstream).schedule.postpone(*watch.handle, at);
-  for (const Subscription* sub : watch.holders) {
-    if (state::live(sub->state) && !sub->subscriber->absent) return timers_.set({TimerKind::reread, sub->id}, at);
-  }
+  if (const Subscription* sub = reader(watch)) timers_.set({TimerKind::reread, sub->id}, at);
 }
 
-Duration Engine::backoff(unsigned failures) {
-  const Duration plain = std::min<Duration>(backoff_max, backoff_min * (1LL << std::min(failures, 16U)));
+Duration Engine::backoff(unsigned failures, Duration longest) {
+  const Duration plain = std::min<Duration>(longest, backoff_min * (1LL << std::min(failures, 16U)));
   return random_.jittered(plain, backoff_jitter);
 }
 

@@ -5,19 +5,22 @@
 
 namespace freshet {
 
-// What the present schedule allows, not what was wished for. A read's own time counts: the picture ages while it
-// travels.
+// What the present schedule allows, not what was wished for: from the last accepted read to the end of the next one. A
+// read's own time counts: the picture ages while it travels. Where no read is planned (nobody listens, or it may not
+// be read) there is no bound but the present age.
 Duration Engine::bound(const Subscription& sub) const {
   const Watch& watch = *sub.watch;
   const UpstreamSettings& settings = upstream(watch.caller->upstream);
-  if (sub.strategy == Strategy::subscribe) {
-    return silence_limit(sub) + watch.freshness->watchdog_grace + settings.read_timeout;
-  }
   const Partner& p = partner_of(watch.caller->upstream);
-  const Duration planned =
-      watch.handle && !p.held ? p.schedule.bound(*watch.handle, now_.instant) : watch.freshness->plan.interval_max;
+  const Duration age = watch.accepted > 0 ? now_.instant - watch.confirmed : Duration::zero();
   const Instant resumes = p.paused ? std::max(p.breaker.paused_until(), now_.instant) : now_.instant;
-  return planned + settings.read_timeout + (resumes - now_.instant);
+  const Duration travels = settings.read_timeout + (resumes - now_.instant);
+  if (sub.strategy == Strategy::subscribe) {
+    const Instant check = timers_.at({TimerKind::watchdog, sub.id}).value_or(now_.instant + silence_limit(sub));
+    return age + (std::max(check, now_.instant) - now_.instant) + watch.freshness->watchdog_grace + travels;
+  }
+  if (watch.handle && !p.held) return p.schedule.bound(*watch.handle, now_.instant) + travels;
+  return std::max(watch.freshness->plan.interval_max, age) + travels;
 }
 
 void Engine::for_each_subscription(Instant now, const std::function<void(const SubscriptionView&)>& visit) const {

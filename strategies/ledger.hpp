@@ -26,7 +26,8 @@ struct Version {
   RawDigest raw;
   Ordinal ordinal = 0;     // of the last read that saw it
   Instant dispatched{};    // of that read
-  WallTime observed_at{};  // when that read was accepted
+  Instant arrived{};       // when it was accepted
+  WallTime observed_at{};  // the same, to be shown
   WallTime changed_at{};   // when the first read that saw it was accepted
   SubscriberId via;        // in whose session it travelled
   std::string mime_type;
@@ -61,9 +62,10 @@ struct Subscription {
   Ordinal close_ordinal = 0;      // frozen by the fence
 
   std::optional<Digest> seen;  // the content last delivered to the subscriber, whole
-  std::optional<Digest> own;   // what the last read in its own session saw
-  bool delivered = false;      // `seen` was delivered, not only taken from the baseline
-  bool agrees = false;         // its session was seen to follow the shared version through a change
+  Instant delivered_at = Instant::min();
+  std::optional<Digest> own;  // what the last read in its own session saw
+  bool delivered = false;     // `seen` was delivered, not only taken from the baseline
+  bool agrees = false;        // its session was seen to follow the shared version through a change
   std::uint32_t news = 0;
   std::uint32_t told = 0;
   std::uint32_t answered = 0;

@@ -1,0 +1,65 @@
+#include "truth.hpp"
+
+namespace freshet::sim {
+
+namespace {
+
+int combine(int value, std::uint64_t owner) {
+  return value * 4 + static_cast<int>(owner);
+}
+
+}  // namespace
+
+std::string uri_name(unsigned uri) {
+  return "sim://resource/" + std::to_string(uri);
+}
+
+unsigned Truth::owner(unsigned client, unsigned principal) const {
+  if (world_.per_session && client == 0) return principals;
+  return world_.per_principal ? principal : 0;
+}
+
+int Truth::sees(unsigned client, unsigned principal, unsigned uri) const {
+  if (revoked_[principal] || forbidden_[uri][principal]) return refused;
+  if (!present_[uri]) return absent;
+  const unsigned who = owner(client, principal);
+  return combine(resources_[uri][who].value, who);
+}
+
+ReadOutcome Truth::read(unsigned client, unsigned principal, unsigned uri) const {
+  if (revoked_[principal]) return Unauthorized{};
+  if (forbidden_[uri][principal]) return Forbidden{};
+  if (!present_[uri]) return NotFound{};
+  const unsigned who = owner(client, principal);
+  const int value = resources_[uri][who].value;
+  Content content;
+  content.digest = Digest{{static_cast<std::uint64_t>(value), 1000 + uri * 16 + who}};
+  content.raw = RawDigest{{content.digest.high, content.digest.low}};
+  content.result = std::make_shared<const std::string>();
+  return content;
+}
+
+int Truth::number(const Digest& digest) {
+  if (digest == absent_digest) return absent;
+  if (digest == refused_digest) return refused;
+  return combine(static_cast<int>(digest.high), digest.low % 16);
+}
+
+void Truth::change(unsigned uri, unsigned owner) {
+  Resource& r = resources_[uri][owner];
+  r.value = ++r.last;
+  r.past.push_back(r.value);
+}
+
+void Truth::revert(unsigned uri, unsigned owner) {
+  Resource& r = resources_[uri][owner];
+  if (r.past.size() < 2) return;
+  r.value = r.past[r.past.size() - 2];
+  r.past.push_back(r.value);
+}
+
+void Truth::set_present(unsigned uri, bool present) {
+  present_[uri] = present;
+}
+
+}  // namespace freshet::sim
