@@ -31,7 +31,14 @@ Admin::Admin(Sources sources)
       started_(sources_.now()),
       loopback_(is_loopback(sources_.settings.admin.address)),
       activity_(sources_.engine.settings()),
-      live_([this] { return status_text({.limit = 0}); }, [this] { return sources_.now().instant; }) {}
+      live_([this] { return status_text({.limit = 0}); }, [this] { return sources_.now().instant; }),
+      actions_({.settings = sources_.settings,
+                .engine = sources_.engine,
+                .mask = mask_,
+                .events = activity_.events(),
+                .apply = sources_.apply,
+                .now = sources_.now},
+               std::move(sources_.token)) {}
 
 bool Admin::host_allowed(const codec::RequestHead& head) const {
   const auto host = head.fields.find("Host");
@@ -69,6 +76,8 @@ net::Task<> Admin::handle(net::ServerExchange& client) {
   const std::string_view path = target.substr(0, target.find('?'));
   if (!host_allowed(head)) {
     co_await send(client, {.status = 403}, "this Host is not a loopback name\n");
+  } else if (Actions::is_path(path)) {
+    co_await actions_.handle(client, path);
   } else if (std::ranges::find(paths, path) == paths.end()) {
     co_await send(client, {.status = 404}, "there is nothing here\n");
   } else if (head.method != "GET" && head.method != "HEAD") {

@@ -6,6 +6,7 @@
 
 #include "config/settings.hpp"
 #include "metrics/metrics.hpp"
+#include "proxy/admin/actions.hpp"
 #include "proxy/admin/activity.hpp"
 #include "proxy/admin/live.hpp"
 #include "proxy/admin/status_query.hpp"
@@ -24,6 +25,8 @@ struct Sources {
   Metrics& metrics;
   std::function<Now()> now;
   std::function<bool()> draining;
+  std::function<void(const Event&)> apply;    // an operator's actions
+  std::optional<config::SecretReader> token;  // of settings.admin.token
   std::string version;
 };
 
@@ -40,6 +43,7 @@ class Admin {
   //   /status   JSON; parameters: status_query.hpp
   //   /history  JSON: requests per second over the last hour
   //   /events   server-sent events: /status without subscriptions, about once a second
+  // and POST of /actions/... (actions.hpp).
   // Another path is 404, another method 405. On a loopback address a Host that names another machine is 403: a page
   // elsewhere may have had its name point here (DNS rebinding).
   net::Task<> handle(net::ServerExchange& client);
@@ -64,6 +68,7 @@ class Admin {
   bool loopback_;
   Activity activity_;
   Live live_;
+  Actions actions_;
 };
 
 }  // namespace freshet::admin

@@ -41,6 +41,7 @@ codec::ResponseHead head_of(const Answer& answer) {
   head.fields.add("Cross-Origin-Resource-Policy", "same-origin");
   head.fields.add("Cache-Control", "no-store");
   if (!answer.allow.empty()) head.fields.add("Allow", answer.allow);
+  if (!answer.authenticate.empty()) head.fields.add("WWW-Authenticate", answer.authenticate);
   return head;
 }
 

@@ -13,6 +13,7 @@ struct Answer {
   std::string_view content_type = "text/plain; charset=utf-8";
   std::string_view policy = "default-src 'none'; frame-ancestors 'none'";  // Content-Security-Policy
   std::string_view allow = "";                                             // of a 405: the methods that would do
+  std::string_view authenticate = "";                                      // of a 401: the scheme that would do
 };
 
 [[nodiscard]] codec::ResponseHead head_of(const Answer& answer);

@@ -128,6 +128,9 @@ App::Parts::Parts(net::asio::io_context& io, const config::Settings& s, const co
              .metrics = metrics,
              .now = [this] { return loop.now(); },
              .draining = [this] { return shell.draining; },
+             .apply = [this](const Event& event) { loop.apply(event); },
+             .token = settings.admin.token ? std::optional(config::SecretReader(*settings.admin.token, environment))
+                                           : std::nullopt,
              .version = std::move(version)}),
       listener(executor, listen_address(settings.listen.address), server_tls(settings, tls), server_limits(settings),
                settings.listen.connections_max),
