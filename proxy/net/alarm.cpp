@@ -30,6 +30,12 @@ void Alarm::never() {
   block_->due = Clock::time_point::max();
 }
 
+void Alarm::stop() {
+  never();
+  block_->armed = Clock::time_point::max();
+  block_->timer.cancel();
+}
+
 void Alarm::arm(const std::shared_ptr<Block>& block) {
   if (block->due >= block->armed) return;
   block->armed = block->due;

@@ -29,6 +29,8 @@ class Alarm {
 
   void at(Clock::time_point due);
   void never();
+  // As never(), and the timer behind it ends at once: for what is over, lest a loop waits for it.
+  void stop();
 
  private:
   struct Block;

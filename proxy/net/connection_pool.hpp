@@ -42,7 +42,7 @@ class ConnectionPool {
   // The idle connection used last, if one is left that its peer has not closed.
   std::optional<Transport> take_idle();
   void give_back(Transport transport);
-  void close_idle() { idle_.clear(); }
+  void close_idle() { idle_.clear(), reaper_.stop(); }
 
   [[nodiscard]] std::size_t open() const { return idle_.size() + calls_ + streams_; }
 
