@@ -34,6 +34,8 @@ config::Sources with_own_settings(config::Sources sources, const std::string& up
     if (present.empty()) present = value;
   };
   prefer("FRESHET_INTERVAL", "2s");
+  // A part of the bound; the default is made for servers that are farther away.
+  prefer("FRESHET_UPSTREAM_READS_TIMEOUT", "2s");
   prefer("FRESHET_LOG_LEVEL", "warn");
   for (const std::string& argument : {std::string("--upstream"), upstream_url, std::string("--upstream-name=demo")}) {
     sources.arguments.push_back(argument);

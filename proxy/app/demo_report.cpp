@@ -37,12 +37,18 @@ struct Line {
 };
 
 void print(const Line& line) {
-  const auto column = [](std::string text, std::size_t width) {
-    if (text.size() < width) text.append(width - text.size(), ' ');
-    return text + "  ";
+  std::string text;
+  const auto column = [&](std::size_t begin, const std::string& value) {
+    if (value.empty()) return;
+    text.append(begin > text.size() ? begin - text.size() : 1, ' ');
+    text += value;
   };
-  std::cout << column(line.time, 8) << column(line.resource, 13) << column(line.what, 36) << column(line.lag, 8)
-            << line.bound << std::endl;
+  text = line.time;
+  column(10, line.resource);
+  column(25, line.what);
+  column(63, line.lag);
+  column(72, line.bound);
+  std::cout << text << std::endl;
 }
 
 // {"version":"1.4","state":"running",…} -> "1.4 running"
@@ -72,7 +78,8 @@ void DemoReport::introduce(const Addresses& addresses) const {
             << "  subscriber  subscribes to each resource through freshet, waits, and prints what it is told\n"
             << "  admin       http://" << addresses.admin << "/status and /metrics\n\n"
             << "lag: from the change in the server to the notification at the subscriber.\n"
-            << "bound: how old the picture can be, as freshet says in each notification.\n\n";
+            << "bound: how old the picture can be, as freshet says in each notification: the time until the next\n"
+            << "read, and the longest that a read may take.\n\n";
   print({"time", "resource", "what changed", "lag", "bound"});
 }
 
@@ -83,7 +90,9 @@ void DemoReport::changed(const Deployment& deployment, net::Clock::time_point at
 bool DemoReport::read(const Reading& reading) {
   Line line{.time = time_of_day(), .resource = reading.uri, .what = state_of(reading.text), .lag = {}, .bound = {}};
   const std::string known = std::exchange(states_[reading.uri], line.what);
-  if (reading.notice) {
+  if (!reading.notice) {
+    line.what += " (first read)";
+  } else {
     const auto lag = tally_.told(reading.uri, reading.text, reading.notice->received);
     if (!lag) return true;
     line.what = known + " -> " + line.what;
@@ -96,13 +105,13 @@ bool DemoReport::read(const Reading& reading) {
 
 bool DemoReport::conclude(std::uint64_t reads, net::Clock::time_point now) const {
   const DemoTally::Summary sum = tally_.summary(now);
-  std::cout << "\n" << sum.changes << " changes; told of " << sum.told;
-  if (sum.lag_max) std::cout << ", the longest lag " << ms_text(*sum.lag_max);
+  std::cout << "\nchanges: " << sum.changes << "; told: " << sum.told;
+  if (sum.lag_max) std::cout << "; longest lag: " << ms_text(*sum.lag_max);
   if (sum.passed_over > 0) std::cout << "; gone before the next poll: " << sum.passed_over;
   if (sum.too_new > 0) std::cout << "; not yet due at the end: " << sum.too_new;
   std::cout << "; reads that the server answered: " << reads << std::endl;
   if (sum.missed == 0) return true;
-  std::cerr << "freshet demo: the subscriber was not told of " << sum.missed << " changes, the first "
+  std::cerr << "freshet demo: the subscriber was not told of every change: " << sum.missed << " missed, the first "
             << sum.first_missed << '\n';
   return false;
 }

@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 export const binary = process.env.FRESHET_BIN ?? path.join(root, ".build/dev/freshet");
 
 // The variables that steer this suite are not the sidecar's settings.
-const withoutOurs = Object.fromEntries(
+export const withoutOurs = Object.fromEntries(
   Object.keys(process.env).filter((name) => name.startsWith("FRESHET_")).map((name) => [name, undefined]));
 
 /** A running sidecar: where it listens, what it logged, what its admin side says. */
