@@ -16,6 +16,7 @@ namespace {
 
 constexpr int session_not_found = -32001;  // as the SDKs' servers answer it
 constexpr int server_error = -32000;
+constexpr auto cancel_grace = std::chrono::seconds(2);
 constexpr std::string_view modern_version = "2026-07-28";
 
 // Requests that change nothing: repeating them does no harm, and what was read before them stays true.
@@ -45,9 +46,7 @@ Endpoint::Endpoint(Shell& shell, Sessions& sessions, OwnCalls& calls, Upstream& 
     : shell_(shell), sessions_(sessions), calls_(calls), upstream_(upstream) {}
 
 Forwarding Endpoint::forwarding(net::ServerExchange& client, codec::RequestHead head) {
-  Forwarding forward(shell_, sessions_, calls_, upstream_, client);
-  forward.head = std::move(head);
-  return forward;
+  return Forwarding(shell_, sessions_, calls_, upstream_, client, std::move(head));
 }
 
 net::Task<> Endpoint::handle(net::ServerExchange& client) {
@@ -88,7 +87,9 @@ net::Task<> Endpoint::post(net::ServerExchange& client) {
   post.body = std::move(*body);
   auto envelope = codec::read_envelope(post.body, {.depth_max = shell_.settings.limits.json_depth_max});
   if (!envelope) {
-    if (envelope.error() != codec::EnvelopeFault::malformed) {
+    const bool hostile =
+        envelope.error() == codec::EnvelopeFault::too_deep || envelope.error() == codec::EnvelopeFault::batch_too_long;
+    if (hostile) {
       co_await answer_error(client, 400, {}, codec::error_codes::invalid_request, codec::describe(envelope.error()));
       co_return;
     }
@@ -143,15 +144,19 @@ net::Task<> Endpoint::pass_post(Post& post, std::optional<SubscriberId> subscrib
   forward.id_json = is_request(message) ? message.id_json : "";
   forward.read_only = reads_only(message.method);
   forward.never_waits = message.method == "notifications/cancelled";
-  Session* session = subscriber ? sessions_.find(*subscriber) : nullptr;
-  if (session != nullptr && forward.never_waits) {
-    for (QueuedCall& call : session->queued) call.cancelled = call.cancelled || call.id_json == message.request_id_json;
-  }
+  if (forward.never_waits && subscriber) cancel(*subscriber, message.request_id_json);
   const ForwardResult result = co_await forward.run();
   if (!subscriber) co_return;
   if (is_request(message) && !forward.read_only) shell_.engine.apply(WriteEnded{*subscriber});
   if (result.status >= 200 && result.status < 300) adopt(*subscriber, post.principal, post.head);
   if (result.status == 404 && session_refused(result.answer)) sessions_.close(*subscriber);
+}
+
+// Ids are compared as JSON, so that 1 and "1" stay two.
+void Endpoint::cancel(SubscriberId subscriber, std::string_view id_json) {
+  for (CallInFlight* call : sessions_.find(subscriber)->calls) {
+    if (call->id_json() == id_json) call->cancel(cancel_grace);
+  }
 }
 
 // The upstream took this credential in this session: from now on own requests carry it.

@@ -42,6 +42,7 @@ class Endpoint {
   net::Task<> initialize(Post& post);
   [[nodiscard]] std::string open_session(const Post& post, const codec::ResponseHead& response, std::string body,
                                          codec::Fields& shown);
+  void cancel(SubscriberId subscriber, std::string_view id_json);
   void adopt(SubscriberId subscriber, const Principal& principal, const codec::RequestHead& head);
   [[nodiscard]] Forwarding forwarding(net::ServerExchange& client, codec::RequestHead head);
 

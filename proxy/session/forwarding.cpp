@@ -31,13 +31,20 @@ std::optional<std::size_t> content_length(const codec::ResponseHead& head) {
 }  // namespace
 
 Forwarding::Forwarding(Shell& shell, Sessions& sessions, OwnCalls& calls, Upstream& upstream,
-                       net::ServerExchange& client)
-    : shell_(shell), sessions_(sessions), calls_(calls), upstream_(upstream), client_(client) {}
+                       net::ServerExchange& client, codec::RequestHead request)
+    : shell_(shell),
+      sessions_(sessions),
+      calls_(calls),
+      upstream_(upstream),
+      client_(client),
+      head_(std::move(request)) {}
 
 net::Task<ForwardResult> Forwarding::run() {
   const bool refused = co_await over_budget();
   if (refused) co_return ForwardResult{.status = 429};
   shell_.engine.apply(ClientRequestSent{upstream_.id()});
+  Session* session = subscriber ? sessions_.find(*subscriber) : nullptr;
+  if (session != nullptr && !id_json.empty()) session->calls.push_back(&call_.emplace(id_json));
   ForwardResult result;
   std::optional<Duration> retry_after;
   net::Result<net::ClientResponse> response = co_await send();
@@ -48,6 +55,8 @@ net::Task<ForwardResult> Forwarding::run() {
     co_await answer_unavailable(client_, id_json, response.error());
     log::warn("upstream_unavailable", {{"upstream", upstream_.name()}, {"reason", response.error().message()}});
   }
+  session = subscriber ? sessions_.find(*subscriber) : nullptr;
+  if (session != nullptr && call_) session->calls.remove(&*call_);
   shell_.engine.apply(ClientRequestEnded{upstream_.id(), result.status, retry_after});
   co_return result;
 }
@@ -64,8 +73,8 @@ net::Task<bool> Forwarding::over_budget() {
 }
 
 codec::RequestHead Forwarding::upstream_head() const {
-  codec::RequestHead to = head;
-  to.target = upstream_.target_for(head.target);
+  codec::RequestHead to = head_;
+  to.target = upstream_.target_for(head_.target);
   const Session* session = subscriber ? sessions_.find(*subscriber) : nullptr;
   if (session == nullptr) return to;
   if (session->upstream_id) {
@@ -89,21 +98,8 @@ net::Task<net::Result<net::ClientResponse>> Forwarding::send() {
     request.next_piece = [this] { return client_.read_body_some(); };
   }
   if (never_waits) request.lifetime = net::Lifetime::stream;
-  Session* session = subscriber ? sessions_.find(*subscriber) : nullptr;
-  if (session == nullptr || id_json.empty()) co_return co_await upstream_.http().send(std::move(request));
-  const auto queued = session->queued.insert(session->queued.end(), QueuedCall{id_json});
-  bool waiting = true;
-  request.on_dispatch = [this, queued, &waiting] {
-    waiting = false;
-    Session* still = sessions_.find(*subscriber);
-    if (still == nullptr) return true;
-    const bool go = !queued->cancelled;
-    still->queued.erase(queued);
-    return go;
-  };
-  auto response = co_await upstream_.http().send(std::move(request));
-  if (Session* still = sessions_.find(*subscriber); waiting && still != nullptr) still->queued.erase(queued);
-  co_return response;
+  if (call_) request.on_dispatch = [this] { return !call_->cancelled(); };
+  co_return co_await upstream_.http().send(std::move(request));
 }
 
 codec::ResponseHead Forwarding::client_head(const codec::ResponseHead& from) const {
@@ -141,7 +137,7 @@ net::Task<ForwardResult> Forwarding::relay_small(net::ClientResponse response) {
   collected.feed(*body_read);
   collected.end();
   result.answer = answer_of(response.head(), collected);
-  if (session_refused(result.answer) && head.method == "POST" && !healed_) {
+  if (session_refused(result.answer) && head_.method == "POST" && !healed_) {
     healed_ = co_await calls_.heal(*subscriber);
     if (healed_) {
       auto again = co_await send();
@@ -159,6 +155,7 @@ net::Task<ForwardResult> Forwarding::relay_stream(net::ClientResponse response) 
   if (wants_answer) collected.emplace(response.head(), id_json, shell_.settings.limits.read_bytes_max);
   ReplyCollector* tap = collected ? &*collected : nullptr;
   client_.begin(client_head(response.head()));
+  if (call_) call_->answered(shell_.executor, response);
   bool whole = false;
   if (is_event_stream(response.head())) {
     EventRelay events(client_, response, tap, shell_.settings.streams.keepalive_interval);
@@ -173,9 +170,10 @@ net::Task<ForwardResult> Forwarding::relay_stream(net::ClientResponse response) 
       if (!written) break;
     }
   }
-  if (whole) {
+  if (call_) call_->answer_ended();
+  if (whole || (call_ && call_->cancelled())) {
     const auto finished = co_await client_.finish();
-    result.delivered = finished.has_value();
+    result.delivered = whole && finished.has_value();
   }
   if (collected) {
     if (whole) collected->end();
@@ -223,12 +221,19 @@ net::Task<ForwardResult> Forwarding::relay_rewritten_events(net::ClientResponse 
       found = true;
       std::string shown = rewrite(response.head(), event->data, to.fields);
       if (shown == event->data) continue;
-      out.resize(block_begin);
-      out += codec::format_event(event->id.value_or(""), event->event_type, shown);
+      const std::size_t data = out.find(event->data, block_begin);
+      if (data != std::string::npos) {
+        out.replace(data, event->data.size(), shown);
+      } else {  // it came in several data lines
+        out.resize(block_begin);
+        if (event->id) out += "id: " + *event->id + "\n";
+        out += codec::format_event({}, event->event_type, shown);
+      }
     }
     out += bytes;
     if (out.size() > shell_.settings.limits.read_bytes_max) break;
   }
+  to.fields.erase("Content-Length");  // the upstream's counts the bytes before the change
   client_.begin(std::move(to));
   const auto written = co_await client_.write(out);
   if (!written) co_return result;

@@ -21,10 +21,13 @@ struct ForwardResult {
 
 class Forwarding {
  public:
-  Forwarding(Shell& shell, Sessions& sessions, OwnCalls& calls, Upstream& upstream, net::ServerExchange& client);
+  // `request`: the client's head, hop-by-hop fields taken out.
+  Forwarding(Shell& shell, Sessions& sessions, OwnCalls& calls, Upstream& upstream, net::ServerExchange& client,
+             codec::RequestHead request);
+  Forwarding(const Forwarding&) = delete;
+  Forwarding& operator=(const Forwarding&) = delete;
 
   // --- to be set before run() ---
-  codec::RequestHead head;                 // the client's, hop-by-hop fields taken out
   std::string_view body;                   // must live until run() completes
   bool stream_body = false;                // read from the client as it arrives, instead of `body`
   std::optional<SubscriberId> subscriber;  // in whose session it travels
@@ -56,6 +59,8 @@ class Forwarding {
   OwnCalls& calls_;
   Upstream& upstream_;
   net::ServerExchange& client_;
+  codec::RequestHead head_;
+  std::optional<CallInFlight> call_;
   bool healed_ = false;
 };
 

@@ -7,6 +7,7 @@
 
 #include "proxy/codec/http_fields.hpp"
 #include "proxy/net/alarm.hpp"
+#include "proxy/net/http_client.hpp"
 #include "proxy/net/one_shot.hpp"
 #include "proxy/session/outbox.hpp"
 #include "proxy/session/upstream.hpp"
@@ -15,10 +16,29 @@
 
 namespace freshet::session {
 
-// A client's request that waits for a connection to the upstream: `notifications/cancelled` drops it there.
-struct QueuedCall {
-  std::string id_json;
-  bool cancelled = false;
+// A client's request that waits for a connection to the upstream, or for the end of its answer. Lives in the coroutine
+// that forwards it. `notifications/cancelled` drops it in the queue, and ends it where the upstream does not.
+class CallInFlight {
+ public:
+  explicit CallInFlight(std::string id_json) : id_json_(std::move(id_json)) {}
+
+  [[nodiscard]] const std::string& id_json() const { return id_json_; }
+  [[nodiscard]] bool cancelled() const { return cancelled_; }
+  // The answer has begun; it must outlive the call, or answer_ended() be called.
+  void answered(net::Executor executor, net::ClientResponse& response) {
+    give_up_.emplace(executor, [&response] { response.close(); });
+  }
+  void answer_ended() { give_up_.reset(); }
+  // The upstream has been told; its answer may end by itself within `grace` (2025-11-25 utilities/cancellation).
+  void cancel(std::chrono::nanoseconds grace) {
+    cancelled_ = true;
+    if (give_up_) give_up_->at(net::after(grace));
+  }
+
+ private:
+  std::string id_json_;
+  bool cancelled_ = false;
+  std::optional<net::Alarm> give_up_;
 };
 
 class UpstreamStream;
@@ -52,7 +72,7 @@ struct Session {
   bool overflowed = false;                    // the outbox could not take a message: the stream must end
   net::Timer wake;                            // cancelled when the attached stream has something to do
   UpstreamStream* upstream_stream = nullptr;  // lives in its coroutine, which clears this
-  std::list<QueuedCall> queued;
+  std::list<CallInFlight*> calls;
   std::list<net::OneShot<bool>*> healing;  // those who wait for the healing that is under way
   bool heals = false;
 

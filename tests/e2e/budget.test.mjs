@@ -8,6 +8,7 @@ import { isPoll, SdkServer } from "./support/sdk-server.mjs";
 import { messagesOf, Session } from "./support/session.mjs";
 
 const A = "note://a";
+const DEFAULT_BURST = 10;
 const DEFAULT_RATE = 10;
 
 async function setup(t, { server: serverOptions, ...options } = {}) {
@@ -29,9 +30,11 @@ describe("a partner's budget", { concurrency: 4 }, () => {
     const subscribing = Promise.all(uris.map((uri) => session.subscribe(uri)));
     const ours = (entry) => entry.method === "resources/read" && typeof entry.id === "string";
     const reads = await server.requests.times(60, ours);
-    for (const [index, { at }] of reads.entries()) {
-      const inSecond = reads.slice(index).filter((read) => read.at < at + 950).length;
-      assert.ok(inSecond <= DEFAULT_RATE + 1, `${inSecond} reads within a second`);
+    const inSecondFrom = (index) => reads.slice(index).filter((read) => read.at < reads[index].at + 950).length;
+    for (const index of reads.keys()) {
+      // Baselines, which a client waits for, may use the burst; once it is spent, nothing exceeds the rate.
+      const allowed = index < DEFAULT_BURST ? DEFAULT_RATE + DEFAULT_BURST : DEFAULT_RATE + 1;
+      assert.ok(inSecondFrom(index) <= allowed, `${inSecondFrom(index)} reads within a second from read ${index}`);
     }
     for (const { result } of await subscribing) assert.deepEqual(result, {});
     const asked = performance.now();
