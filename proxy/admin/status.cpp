@@ -40,7 +40,9 @@ Json partners_json(const StatusInput& input) {
   for (const PartnerView& view : input.engine.partners(input.now.instant)) {
     const RequestHistory& history = input.activity.history(view.partner);
     Json paused = nullptr;
-    if (view.paused_for) paused = {{"reason", view.pause_reason}, {"seconds_left", shown_seconds(*view.paused_for)}};
+    if (!view.pause_reason.empty()) {
+      paused = {{"reason", view.pause_reason}, {"seconds_left", shown_seconds(view.paused_for)}};
+    }
     all.push_back({{"name", input.settings.partners[index(view.partner)].name},
                    {"rate_per_s", rounded(view.rate_per_s)},
                    {"wished_per_s", rounded(view.wished_per_s)},
