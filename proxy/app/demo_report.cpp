@@ -76,7 +76,7 @@ void DemoReport::introduce(const Addresses& addresses) const {
             << "              stands in front, shows `subscribe: true`, and reads what is subscribed to every\n"
             << "              " << interval << " ±" << jitter << "\n"
             << "  subscriber  subscribes to each resource through freshet, waits, and prints what it is told\n"
-            << "  admin       http://" << addresses.admin << "/status and /metrics\n\n"
+            << "  admin       http://" << addresses.admin << "/ is a live page, /status and /metrics are beside it\n\n"
             << "lag: from the change in the server to the notification at the subscriber.\n"
             << "bound: how old the picture can be, as freshet says in each notification: the time until the next\n"
             << "read, and the longest that a read may take.\n\n";

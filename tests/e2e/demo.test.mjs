@@ -26,7 +26,7 @@ describe("the demo", { concurrency: 3 }, () => {
   test("says where to look, and what it looks like there", async (t) => {
     const own = borrow(t);
     const demo = await own(new Child(binary, ["demo", ...addresses], { env: withoutOurs }));
-    const [, admin] = await demo.line(/(http:\/\/\S+)\/status/);
+    const [, admin] = await demo.line(/^ +admin +(http:\/\/\S+)\//);
     await demo.line(TOLD);
     const status = await (await fetch(`${admin}/status`)).json();
     assert.equal(status.upstreams[0].name, "demo");
