@@ -1,5 +1,8 @@
 #include "proxy/app/app.hpp"
 
+#include <algorithm>
+#include <functional>
+
 #include <openssl/rand.h>
 
 #include "proxy/net/log.hpp"
@@ -54,6 +57,7 @@ struct App::Parts {
         std::string version);
 
   void give_back_subscriptions();
+  [[nodiscard]] bool reads_wait() const;
 
   const config::Settings settings;
   net::Executor executor;
@@ -167,17 +171,21 @@ void App::Parts::give_back_subscriptions() {
   for (auto& [subscriber, uri] : open) loop.apply(UnsubscribeAsked{subscriber, RequestId{}, std::move(uri)});
 }
 
+bool App::Parts::reads_wait() const {
+  return std::ranges::any_of(engine.partners(loop.now().instant), [](const PartnerView& p) { return p.waiting > 0; });
+}
+
 namespace {
 
-// True if the group emptied in time.
-net::Task<bool> empties(net::TaskGroup& group, net::Executor executor, net::Clock::time_point until) {
+// True if it came to be so in time.
+net::Task<bool> comes_true(std::function<bool()> condition, net::Executor executor, net::Clock::time_point until) {
   net::Timer poll(executor);
-  while (group.size() > 0 && net::Clock::now() < until) {
+  while (!condition() && net::Clock::now() < until) {
     poll.expires_after(std::chrono::milliseconds(10));
     net::error_code ec;
     co_await poll.async_wait(net::asio::redirect_error(net::use_task, ec));
   }
-  co_return group.size() == 0;
+  co_return condition();
 }
 
 }  // namespace
@@ -190,14 +198,17 @@ net::Task<> App::drain() {
   p.listener.close();
   p.give_back_subscriptions();
   p.sessions.for_each([](session::Session& session) { session.wake.cancel(); });
-  const bool connections_ended = co_await empties(p.connections, p.executor, until);
+  std::function<bool()> condition = [&p] { return p.connections.size() == 0; };
+  const bool connections_ended = co_await comes_true(condition, p.executor, until);
   if (!connections_ended) log::warn("drain_cut_short", {{"connections", std::to_string(p.connections.size())}});
   p.connections.cancel();
   co_await p.connections.join();
   p.sessions.for_each([](session::Session& session) {
     if (session.upstream_stream != nullptr) session.upstream_stream->stop();
   });
-  co_await empties(p.own_tasks, p.executor, until);
+  condition = [&p] { return p.own_tasks.size() == 0 && !p.reads_wait(); };
+  const bool given_back = co_await comes_true(condition, p.executor, until);
+  if (!given_back) log::warn("drain_cut_short", {{"own_requests", std::to_string(p.own_tasks.size())}});
   p.own_tasks.cancel();
   co_await p.own_tasks.join();
   p.sessions.close_all();
