@@ -36,7 +36,7 @@ std::string format_head(const ClientRequest& request, std::string_view origin_na
   out += ' ';
   out += request.head.target;
   out += " HTTP/1.1\r\n";
-  append_field(out, "Host", origin_name);
+  append_field(out, "Host", request.keep_host ? request.head.fields.find("Host").value_or(origin_name) : origin_name);
   for (const auto& field : request.head.fields)
     if (!is_set_here(field.name)) append_field(out, field.name, field.value);
   if (!request.next_piece) {
@@ -104,52 +104,43 @@ Task<Result<>> ClientExchange::write_streamed(const ClientRequest& request, std:
 Task<Result<>> ClientExchange::read_head(bool to_head, Clock::time_point until) {
   transport_->deadline(until);
   for (int interim = 0; interim <= interim_responses_max; ++interim) {
-    HeadParser<codec::ResponseHead> parser(limits_.head_bytes_max);
+    auto& parser = response_.emplace(limits_.head_bytes_max, to_head);
     for (;;) {
-      const auto used = parser.put(buffer_.view());
+      const auto used = parser.put_head(buffer_.view());
       if (!used) co_return used.error();
       buffer_.consume(*used);
-      if (parser.done()) break;
+      if (parser.head_done()) break;
       const auto filled = co_await fill(*transport_, buffer_);
       const bool cut = !filled && filled.error() == asio::error::eof && answered_;
       if (cut) co_return HttpError::partial_message;
       if (!filled) co_return filled.error();
       answered_ = true;
     }
-    if (parser.head().status >= 200) co_return accept_head(std::move(parser.head()), to_head);
+    if (parser.head().status >= 200) {
+      reusable_ = reusable_ && parser.keep_alive();
+      if (parser.done()) end_of_body();
+      co_return Result<>();
+    }
     // Nobody asked for another protocol (RFC 9110 §15.2.2).
     if (parser.head().status == 101) break;
   }
   co_return HttpError::bad_message;
 }
 
-Result<> ClientExchange::accept_head(codec::ResponseHead head, bool to_head) {
-  // Both lengths at once may be an attempt to smuggle: not a second message from there (RFC 9112 §6.1).
-  if (head.fields.contains("Content-Length") && head.fields.contains("Transfer-Encoding")) reusable_ = false;
-  if (wants_close(head.fields, head.minor_version)) reusable_ = false;
-  const auto framing = response_framing(head, to_head);
-  if (!framing) return framing.error();
-  if (framing->kind == BodyKind::until_end) reusable_ = false;
-  head_ = std::move(head);
-  body_ = BodyDecoder(*framing);
-  if (body_.done()) end_of_body();
-  return {};
-}
-
 Task<Result<std::string_view>> ClientExchange::read_some() {
   if (!transport_) co_return std::string_view();
   for (;;) {
-    const auto step = body_.put(buffer_.view());
+    const auto step = response_->put_body(buffer_.view());
     if (!step) co_return step.error();
     buffer_.consume(step->used);
     if (!step->piece.empty()) co_return step->piece;
-    if (body_.done()) break;
+    if (response_->done()) break;
     if (lifetime_ == Lifetime::call) transport_->deadline(after(limits_.body_stall_max));
     if (lifetime_ == Lifetime::stream) transport_->no_deadline();
     const auto filled = co_await fill(*transport_, buffer_);
     if (filled) continue;
     if (filled.error() != asio::error::eof) co_return filled.error();
-    if (const auto ended = body_.end(); !ended) co_return ended.error();
+    if (const auto ended = response_->end(); !ended) co_return ended.error();
   }
   end_of_body();
   co_return std::string_view();

@@ -61,6 +61,7 @@ struct ClientRequest {
   // Content-Length. An error that it gives ends the call with that error.
   std::function<Task<Result<std::string_view>>()> next_piece;
   Lifetime lifetime = Lifetime::call;
+  bool keep_host = false;  // the Host of `head` goes out as it is, instead of the origin's
   // The semantics are known to be read-only: after a reused connection died before any byte of the response, the
   // request is sent once more on a new one (RFC 9110 §9.2.2). GET, HEAD, OPTIONS are retried in any case; a streamed
   // body never.
