@@ -13,8 +13,8 @@ namespace freshet::admin {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> paths{"/",       "/page.css", "/page.js", "/metrics", "/healthz",
-                                                "/readyz", "/status",   "/history", "/events"};
+constexpr std::array<std::string_view, 10> paths{"/",        "/icon.svg", "/page.css", "/page.js", "/metrics",
+                                                 "/healthz", "/readyz",   "/status",   "/history", "/events"};
 
 bool is_loopback(const config::Address& address) {
   const auto* tcp = std::get_if<config::TcpAddress>(&address);

@@ -37,7 +37,7 @@ class Admin {
   Admin& operator=(const Admin&) = delete;
 
   // GET and HEAD of
-  //   /         the live page, with its files /page.css and /page.js
+  //   /         the live page, with its files /icon.svg, /page.css and /page.js
   //   /metrics  the Prometheus text format
   //   /healthz  200 while the process lives; /readyz 503 while it drains
   //   /status   JSON; parameters: status_query.hpp

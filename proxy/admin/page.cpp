@@ -97,6 +97,7 @@ std::string pager(const Json& subscriptions, const StatusQuery& query) {
 }  // namespace
 
 PageFile page_file(std::string_view path) {
+  if (path == "/icon.svg") return {icon_svg, "image/svg+xml"};
   if (path == "/page.css") return {page_css, "text/css; charset=utf-8"};
   if (path == "/page.js") return {page_js, "text/javascript; charset=utf-8"};
   return {index_html, "text/html; charset=utf-8"};

@@ -20,7 +20,7 @@ struct PageFile {
   std::string_view content_type;
 };
 
-// "/", "/page.css" or "/page.js".
+// "/", "/icon.svg", "/page.css" or "/page.js".
 [[nodiscard]] PageFile page_file(std::string_view path);
 
 // The page with the tables of `status` (as status_json gives it) in the place that `page` marks for them.

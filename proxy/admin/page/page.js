@@ -59,7 +59,8 @@ function makePartner() {
     element("p", { class: "figure" }, element("span"), " ", element("small")),
     element("meter", { min: 0 }), figures, element("p", { class: "planned" }),
     element("p", { class: "paused amber" }),
-    element("svg", { viewBox: "0 0 240 60", preserveAspectRatio: "none", role: "img" }),
+    element("svg", { viewBox: "0 0 240 60", preserveAspectRatio: "none", role: "img",
+                    "aria-label": "Requests per second over the last hour" }),
     element("p", { class: "action" }, element("button", { type: "button" })));
 }
 
@@ -146,10 +147,19 @@ function updateUpstream(row, upstream) {
 const makeSubscription = makeCells(
   ["", "freshness", "", "extra", "extra", "", "number extra", "number", "number", "action"], "Read again");
 
+// Why a row is amber; empty: it is not. The bound grows while reads fail, since it says what the schedule really gives.
+function concern(item, age) {
+  if (item.absent || age === null) return "";
+  if (age > item.bound_s) return "past its bound";
+  const upstream = view.status?.upstreams.find(({ name }) => name === item.upstream);
+  return upstream?.health.state === "failing" ? "its upstream fails" : "";
+}
+
 function freshness(item, age) {
   if (item.absent) return "client away";
   if (age === null) return "not read yet";
-  if (age > item.bound_s) return `updated ${span(age)} ago, past its bound`;
+  const why = concern(item, age);
+  if (why !== "") return `updated ${span(age)} ago, ${why}`;
   if (item.strategy === "subscribe") return "live";
   return `updated ${span(age)} ago`;
 }
@@ -161,7 +171,7 @@ function updateSubscription(row, item) {
     item.presence === "present" ? item.state : `${item.state}, ${item.presence}`, ago(item.changed_at),
     item.changes_per_hour.toFixed(1), item.next_read_in_s === null ? "–" : span(item.next_read_in_s - passed),
     span(item.bound_s)]);
-  row.classList.toggle("late", !item.absent && age !== null && age > item.bound_s);
+  row.classList.toggle("late", concern(item, age) !== "");
   row.children[1].classList.toggle("live-word", row.children[1].textContent === "live");
   row.querySelector("button").onclick = () => act("refresh", { upstream: item.upstream, uri: item.uri });
 }
