@@ -85,6 +85,9 @@ net::Task<> Endpoint::post(net::ServerExchange& client) {
     co_return;
   }
   post.body = std::move(*body);
+  if (!codec::is_json(post.head.fields.find("Content-Type").value_or(""))) {
+    co_return co_await pass_post(post, std::nullopt, codec::Message{});
+  }
   auto envelope = codec::read_envelope(post.body, {.depth_max = shell_.settings.limits.json_depth_max});
   if (!envelope) {
     const bool hostile =

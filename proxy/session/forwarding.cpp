@@ -16,6 +16,8 @@ namespace {
 // Answers up to this size are read whole before they go on, so that one that refuses the session can be told in time.
 constexpr std::size_t small_bytes = 4096;
 
+constexpr int cancelled_in_queue = -32000;
+
 bool is_event_stream(const codec::ResponseHead& head) {
   return codec::is_event_stream(head.fields.find("Content-Type").value_or(""));
 }
@@ -51,7 +53,9 @@ net::Task<ForwardResult> Forwarding::run() {
   if (response) {
     retry_after = retry_after_of(response->head().fields, shell_.wall_now());
     result = co_await relay(std::move(*response));
-  } else if (response.error() != net::asio::error::operation_aborted || !stream_body) {
+  } else if (call_ && call_->cancelled()) {
+    co_await answer_error(client_, 200, id_json, cancelled_in_queue, "cancelled before it was sent to the server");
+  } else {
     co_await answer_unavailable(client_, id_json, response.error());
     log::warn("upstream_unavailable", {{"upstream", upstream_.name()}, {"reason", response.error().message()}});
   }
