@@ -112,6 +112,10 @@ class Engine {
   [[nodiscard]] std::size_t caller_count() const { return callers_.size(); }
   [[nodiscard]] std::size_t errands() const;
   void for_each_subscription(Instant now, const std::function<void(const SubscriptionView&)>& visit) const;
+  // The same for one subscriber, the first after `last` (none: the first of all), so that a walk over many can be taken
+  // in steps between which the loop serves others. Gives the subscriber; none: there was no further one.
+  std::optional<SubscriberId> visit_subscriptions_after(
+      std::optional<SubscriberId> last, Instant now, const std::function<void(const SubscriptionView&)>& visit) const;
   void for_each_subscriber(const std::function<void(const SubscriberView&)>& visit) const;
   void for_each_snapshot(Instant now, const std::function<void(const SnapshotView&)>& visit) const;
   [[nodiscard]] std::vector<PartnerView> partners(Instant now) const;

@@ -24,41 +24,49 @@ Duration Engine::bound(const Subscription& sub) const {
 }
 
 void Engine::for_each_subscription(Instant now, const std::function<void(const SubscriptionView&)>& visit) const {
-  for (const auto& [id, s] : subscribers_) {
-    for (const auto& [uri, sub] : s.subscriptions) {
-      if (state::fenced(sub.state)) continue;
-      const Watch& watch = *sub.watch;
-      const Scheduler& schedule = partner_of(s.upstream).schedule;
-      SubscriptionView view{.subscriber = id,
-                            .upstream = s.upstream,
-                            .uri = uri,
-                            .state = state::name(sub.state),
-                            .strategy = sub.strategy,
-                            .presence = watch.presence,
-                            .attached = s.attached,
-                            .degraded = sub.degraded,
-                            .absent = s.absent,
-                            .age = {},
-                            .bound = bound(sub),
-                            .confirmed_at = {},
-                            .changed_at = {},
-                            .next_read_in = {},
-                            .changes_per_s = watch.handle ? schedule.change_rate(*watch.handle) : 0.0,
-                            .version = {},
-                            .mime_type = {},
-                            .server_name = s.declared.server_name,
-                            .server_version = s.declared.server_version};
-      if (watch.version) {
-        view.age = now - watch.confirmed;
-        view.confirmed_at = watch.version->observed_at;
-        view.changed_at = watch.version->changed_at;
-        view.mime_type = watch.version->mime_type;
-        if (is_content(watch.version->digest)) view.version = to_hex(watch.version->digest);
-        if (watch.handle) view.next_read_in = watch.confirmed + schedule.planned_interval(*watch.handle) - now;
-      }
-      visit(view);
+  std::optional<SubscriberId> last = visit_subscriptions_after(std::nullopt, now, visit);
+  while (last) last = visit_subscriptions_after(last, now, visit);
+}
+
+std::optional<SubscriberId> Engine::visit_subscriptions_after(
+    std::optional<SubscriberId> last, Instant now, const std::function<void(const SubscriptionView&)>& visit) const {
+  const auto next = last ? subscribers_.upper_bound(*last) : subscribers_.begin();
+  if (next == subscribers_.end()) return std::nullopt;
+  const auto& [id, s] = *next;
+  for (const auto& [uri, sub] : s.subscriptions) {
+    if (state::fenced(sub.state)) continue;
+    const Watch& watch = *sub.watch;
+    const Scheduler& schedule = partner_of(s.upstream).schedule;
+    SubscriptionView view{.subscriber = id,
+                          .upstream = s.upstream,
+                          .uri = uri,
+                          .state = state::name(sub.state),
+                          .strategy = sub.strategy,
+                          .presence = watch.presence,
+                          .attached = s.attached,
+                          .degraded = sub.degraded,
+                          .absent = s.absent,
+                          .age = {},
+                          .bound = bound(sub),
+                          .confirmed_at = {},
+                          .changed_at = {},
+                          .next_read_in = {},
+                          .changes_per_s = watch.handle ? schedule.change_rate(*watch.handle) : 0.0,
+                          .version = {},
+                          .mime_type = {},
+                          .server_name = s.declared.server_name,
+                          .server_version = s.declared.server_version};
+    if (watch.version) {
+      view.age = now - watch.confirmed;
+      view.confirmed_at = watch.version->observed_at;
+      view.changed_at = watch.version->changed_at;
+      view.mime_type = watch.version->mime_type;
+      if (is_content(watch.version->digest)) view.version = to_hex(watch.version->digest);
+      if (watch.handle) view.next_read_in = watch.confirmed + schedule.planned_interval(*watch.handle) - now;
     }
+    visit(view);
   }
+  return id;
 }
 
 void Engine::for_each_subscriber(const std::function<void(const SubscriberView&)>& visit) const {

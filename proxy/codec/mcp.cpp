@@ -154,23 +154,32 @@ std::optional<ListenFilter> read_listen_filter(std::string_view params_json) {
   return out;
 }
 
-std::string acknowledged_notification(std::string_view subscription_id_json, const ListenFilter& honoured) {
+std::string listen_filter_json(const ListenFilter& filter) {
   std::string members;
   const auto add = [&members](std::string_view member) {
     if (!members.empty()) members += ',';
     members += member;
   };
-  if (honoured.tools_list_changed) add("\"toolsListChanged\":true");
-  if (honoured.prompts_list_changed) add("\"promptsListChanged\":true");
-  if (honoured.resources_list_changed) add("\"resourcesListChanged\":true");
-  if (!honoured.resource_uris.empty()) {
+  if (filter.tools_list_changed) add("\"toolsListChanged\":true");
+  if (filter.prompts_list_changed) add("\"promptsListChanged\":true");
+  if (filter.resources_list_changed) add("\"resourcesListChanged\":true");
+  if (!filter.resource_uris.empty()) {
     std::string uris;
-    for (const auto& uri : honoured.resource_uris) uris += (uris.empty() ? "" : ",") + quote(uri);
+    for (const auto& uri : filter.resource_uris) uris += (uris.empty() ? "" : ",") + quote(uri);
     add("\"resourceSubscriptions\":[" + uris + ']');
   }
-  return notification(
-      "notifications/subscriptions/acknowledged",
-      "{\"_meta\":{" + subscription_member(subscription_id_json) + "},\"notifications\":{" + members + "}}");
+  return '{' + members + '}';
+}
+
+std::string acknowledged_notification(std::string_view subscription_id_json, const ListenFilter& honoured) {
+  return notification("notifications/subscriptions/acknowledged",
+                      "{\"_meta\":{" + subscription_member(subscription_id_json) +
+                          "},\"notifications\":" + listen_filter_json(honoured) + "}");
+}
+
+std::string listen_completed(std::string_view subscription_id_json) {
+  return result_response(subscription_id_json,
+                         "{\"resultType\":\"complete\",\"_meta\":{" + subscription_member(subscription_id_json) + "}}");
 }
 
 CacheHint read_cache_hint(std::string_view result_json) {

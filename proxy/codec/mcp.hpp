@@ -56,10 +56,18 @@ struct ListenFilter {
   bool prompts_list_changed = false;
   bool resources_list_changed = false;
   std::vector<std::string> resource_uris;  // resourceSubscriptions, in order, byte for byte
+
+  [[nodiscard]] bool any() const {
+    return tools_list_changed || prompts_list_changed || resources_list_changed || !resource_uris.empty();
+  }
 };
 
 // From the params of the request. nullopt: there is no such filter, or a field of it has another type or occurs twice.
 [[nodiscard]] std::optional<ListenFilter> read_listen_filter(std::string_view params_json);
+// As JSON, with the fields that ask for something.
+[[nodiscard]] std::string listen_filter_json(const ListenFilter& filter);
+// The result that ends a listen stream gracefully (2026-07-28 subscriptions, Graceful Closure).
+[[nodiscard]] std::string listen_completed(std::string_view subscription_id_json);
 // notifications/subscriptions/acknowledged, with what is honoured.
 [[nodiscard]] std::string acknowledged_notification(std::string_view subscription_id_json,
                                                     const ListenFilter& honoured);

@@ -7,6 +7,7 @@
 #include "proxy/codec/media_type.hpp"
 #include "proxy/net/log.hpp"
 #include "proxy/session/exchange_answers.hpp"
+#include "proxy/session/modern.hpp"
 #include "proxy/session/oauth_rewrite.hpp"
 #include "proxy/session/rollout.hpp"
 
@@ -17,7 +18,6 @@ namespace {
 constexpr int session_not_found = -32001;  // as the SDKs' servers answer it
 constexpr int server_error = -32000;
 constexpr auto cancel_grace = std::chrono::seconds(2);
-constexpr std::string_view modern_version = "2026-07-28";
 
 // Requests that change nothing: repeating them does no harm, and what was read before them stays true.
 bool reads_only(std::string_view method) {
@@ -25,11 +25,6 @@ bool reads_only(std::string_view method) {
                                                     "tools/list",          "prompts/list",   "prompts/get",
                                                     "completion/complete", "ping",           "server/discover"};
   return std::ranges::find(methods, method) != methods.end();
-}
-
-bool modern(const codec::RequestHead& head, const codec::Envelope& envelope) {
-  const auto version = head.fields.find("MCP-Protocol-Version");
-  return (version && *version >= modern_version) || !envelope.messages.front().meta_protocol_version.empty();
 }
 
 bool concerns_freshet(const codec::Message& message) {
@@ -101,7 +96,7 @@ net::Task<> Endpoint::post(net::ServerExchange& client) {
   post.envelope = std::move(*envelope);
   post.principal = shell_.principals.of(post.head);
   const codec::Message& first = post.envelope.messages.front();
-  if (modern(post.head, post.envelope)) co_return co_await pass_post(post, std::nullopt, first);
+  if (is_modern(post.head, first)) co_return co_await modern(post);
   const auto id = post.head.fields.find("Mcp-Session-Id");
   if (!id) {
     if (!post.envelope.is_batch && first.method == "initialize" && is_request(first))

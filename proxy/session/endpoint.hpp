@@ -7,6 +7,7 @@
 
 #include "proxy/codec/jsonrpc.hpp"
 #include "proxy/net/http_server.hpp"
+#include "proxy/net/task_group.hpp"
 #include "proxy/session/forwarding.hpp"
 #include "proxy/session/own_calls.hpp"
 #include "proxy/session/sessions.hpp"
@@ -56,7 +57,19 @@ class Endpoint {
   net::Task<bool> principal_accepted(Post& post, SubscriberId subscriber);
   void shadow_subscribe(SubscriberId subscriber, const codec::Message& message);
 
+  // endpoint_modern.cpp
+  net::Task<> modern(Post& post);
+  net::Task<> modern_discover(Post& post);
+  net::Task<> modern_read(Post& post);
+  net::Task<> modern_listen(Post& post);
+  net::Task<> pass_modern(Post& post);
+  net::Task<> pass_until_client_leaves(Post& post);
+  net::Task<> cancel_when_client_leaves(net::ServerExchange& client, net::TaskGroup& work);
+  net::Task<codec::ListenFilter> honoured(SubscriberId subscriber);
+  net::Task<> serve_listen(net::ServerExchange& client, SubscriberId subscriber, codec::ListenFilter honoured);
+
   // endpoint_stream.cpp
+  [[nodiscard]] static codec::ResponseHead stream_answer(const Session& session);
   net::Task<> get(net::ServerExchange& client, codec::RequestHead head);
   net::Task<> get_as_other(net::ServerExchange& client, codec::RequestHead head, SubscriberId subscriber,
                            Principal principal);

@@ -14,16 +14,16 @@ namespace {
 constexpr int session_not_found = -32001;
 constexpr std::size_t write_bytes_max = 64 * 1024;  // handed to the socket at once
 
-codec::ResponseHead stream_answer(const Session& session) {
+}  // namespace
+
+codec::ResponseHead Endpoint::stream_answer(const Session& session) {
   codec::ResponseHead head{.status = 200};
   head.fields.add("Content-Type", "text/event-stream");
   head.fields.add("Cache-Control", "no-cache, no-transform");
   head.fields.add("X-Accel-Buffering", "no");
-  head.fields.add("Mcp-Session-Id", session.id);
+  if (!session.listen) head.fields.add("Mcp-Session-Id", session.id);
   return head;
 }
-
-}  // namespace
 
 net::Task<> Endpoint::get(net::ServerExchange& client, codec::RequestHead head) {
   const auto id = head.fields.find("Mcp-Session-Id");
@@ -101,6 +101,9 @@ net::Task<> Endpoint::serve_stream(net::ServerExchange& client, SubscriberId sub
   co_await beside.join();
   Session* session = sessions_.find(subscriber);
   if (session != nullptr && session->attachment == attachment) sessions_.detach(*session);
+  if (alive && session != nullptr && session->listen && shell_.draining) {
+    co_await client.write(codec::format_event({}, {}, codec::listen_completed(session->listen->id_json)));
+  }
   if (alive) co_await client.finish();
 }
 

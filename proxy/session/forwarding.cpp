@@ -90,7 +90,8 @@ codec::RequestHead Forwarding::upstream_head() const {
 }
 
 net::Task<net::Result<net::ClientResponse>> Forwarding::send() {
-  net::ClientRequest request{.head = upstream_head(), .body = body, .keep_host = upstream_.settings().keep_host, .safe_to_repeat = read_only};
+  net::ClientRequest request{
+      .head = upstream_head(), .body = body, .keep_host = upstream_.settings().keep_host, .safe_to_repeat = read_only};
   if (wants_answer || rewrite) request.head.fields.set("Accept-Encoding", "identity");
   if (const auto problem = upstream_.prepare(request.head)) {
     log::error("secret_unreadable", {{"upstream", upstream_.name()}, {"reason", *problem}});

@@ -34,8 +34,9 @@ std::optional<Outbox::Item> Outbox::pop() {
   queue_.pop_front();
   queued_bytes_ -= next.data.size();
   const std::uint64_t sequence = next.replayed_as != 0 ? next.replayed_as : ++sequence_;
-  Item item{next.notice, codec::format_event(stream_ + "-" + std::to_string(sequence), next.event_type, next.data)};
-  keep({sequence, std::move(next.data), std::move(next.event_type)});
+  const std::string id = stream_.empty() ? "" : stream_ + "-" + std::to_string(sequence);
+  Item item{next.notice, codec::format_event(id, next.event_type, next.data)};
+  if (!stream_.empty()) keep({sequence, std::move(next.data), std::move(next.event_type)});
   return item;
 }
 

@@ -23,7 +23,8 @@ struct OutboxLimits {
 
 class Outbox {
  public:
-  // `stream`: names the stream in event ids, [A-Za-z0-9]+, unlike any other of the client.
+  // `stream`: names the stream in event ids, [A-Za-z0-9]+, unlike any other of the client; empty: events have no ids
+  // and nothing is kept for replay.
   Outbox(std::string stream, OutboxLimits limits) : stream_(std::move(stream)), limits_(limits) {}
 
   // A message from the upstream, handed on as it came. False: the limit is reached and nothing was queued.

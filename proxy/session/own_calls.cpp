@@ -1,10 +1,15 @@
 #include "proxy/session/own_calls.hpp"
 
+#include <algorithm>
+
+#include <boost/asio/post.hpp>
+
 #include "proxy/codec/jsonrpc.hpp"
 #include "proxy/codec/mcp.hpp"
 #include "proxy/codec/url.hpp"
 #include "proxy/net/alarm.hpp"
 #include "proxy/net/log.hpp"
+#include "proxy/session/modern.hpp"
 #include "proxy/session/upstream_stream.hpp"
 
 namespace freshet::session {
@@ -44,14 +49,19 @@ std::string OwnCalls::next_id() {
   return "\"" + id_prefix_ + std::to_string(++last_id_) + "\"";
 }
 
-codec::RequestHead OwnCalls::post_head(const Session& session) const {
+codec::RequestHead OwnCalls::own_head(const Upstream& upstream, codec::Fields carried) {
   codec::RequestHead head;
   head.method = "POST";
-  head.target = session.upstream.settings().url.path;
-  head.fields = session.carried;
+  head.target = upstream.settings().url.path;
+  head.fields = std::move(carried);
   head.fields.set("Content-Type", "application/json");
   head.fields.set("Accept", "application/json, text/event-stream");
   head.fields.set("Accept-Encoding", "identity");
+  return head;
+}
+
+codec::RequestHead OwnCalls::post_head(const Session& session) const {
+  codec::RequestHead head = own_head(session.upstream, session.carried);
   if (session.upstream_id) head.fields.set("Mcp-Session-Id", *session.upstream_id);
   if (!session.protocol_version.empty()) head.fields.set("MCP-Protocol-Version", session.protocol_version);
   return head;
@@ -73,7 +83,7 @@ void OwnCalls::perform(const SendListPage& effect) {
 
 net::Task<> OwnCalls::list_page(SendListPage effect) {
   const std::string params = effect.cursor ? "{\"cursor\":" + codec::quote(*effect.cursor) + "}" : "{}";
-  net::Result<Answer> answer = co_await call_healing(effect.via, {"resources/list", params, effect.timeout});
+  net::Result<Answer> answer = co_await call_healing(effect.via, {"resources/list", params, {}, effect.timeout});
   ListOutcome outcome = Failed{Failure::connection};
   if (answer) {
     outcome = list_outcome(*answer, effect.cursor.has_value(), shell_.wall_now());
@@ -86,7 +96,7 @@ net::Task<> OwnCalls::list_page(SendListPage effect) {
 net::Task<> OwnCalls::read(SendRead effect) {
   Upstream& upstream = *shell_.upstreams[index(effect.upstream)];
   net::Result<Answer> answer = co_await call_healing(
-      effect.via, {"resources/read", "{\"uri\":" + codec::quote(effect.uri) + "}", effect.timeout});
+      effect.via, {"resources/read", "{\"uri\":" + codec::quote(effect.uri) + "}", effect.uri, effect.timeout});
   ReadOutcome outcome = Failed{Failure::connection};
   if (answer) {
     outcome = read_outcome(*answer, shell_.engine.engine().known(effect.read), upstream.volatile_parts(effect.uri),
@@ -100,7 +110,10 @@ net::Task<> OwnCalls::read(SendRead effect) {
 net::Task<> OwnCalls::native_subscribe(SendNativeSubscribe effect) {
   NativeOutcome outcome = Failed{Failure::cancelled};
   const bool stream = co_await upstream_stream_opens(effect.subscriber);
-  if (stream) {
+  const Session* session = sessions_.find(effect.subscriber);
+  if (stream && session != nullptr && session->listen) {
+    outcome = listened(*session->listen, effect.uri);
+  } else if (stream) {
     outcome = co_await native(effect.subscriber, "resources/subscribe", effect.uri);
   } else if (sessions_.find(effect.subscriber) != nullptr) {
     shell_.engine.apply(UpstreamStreamRefused{effect.subscriber});
@@ -122,7 +135,20 @@ net::Task<bool> OwnCalls::upstream_stream_opens(SubscriberId subscriber) {
   co_return open.value_or(false);
 }
 
+// A modern stream subscribes to all of its URIs at once: what the upstream acknowledged is subscribed.
+NativeOutcome OwnCalls::listened(const Listen& listen, const std::string& uri) {
+  const auto& uris = listen.acknowledged.resource_uris;
+  if (std::ranges::find(uris, uri) != uris.end()) return Accepted{};
+  return Rejected{};
+}
+
 net::Task<> OwnCalls::native_unsubscribe(SendNativeUnsubscribe effect) {
+  const Session* session = sessions_.find(effect.subscriber);
+  if (session != nullptr && session->listen) {  // it ends with its stream
+    co_await net::asio::post(net::use_task);
+    shell_.engine.apply(NativeUnsubscribeEnded{effect.subscriber, effect.uri, effect.generation, Accepted{}});
+    co_return;
+  }
   NativeOutcome outcome = co_await native(effect.subscriber, "resources/unsubscribe", effect.uri);
   shell_.engine.apply(NativeUnsubscribeEnded{effect.subscriber, effect.uri, effect.generation, std::move(outcome)});
 }
@@ -133,14 +159,15 @@ net::Task<NativeOutcome> OwnCalls::native(SubscriberId subscriber, std::string m
   shell_.engine.metrics().session_request(session->upstream.id());
   const Duration timeout = session->upstream.settings().reads.timeout;
   net::Result<Answer> answer =
-      co_await call(subscriber, {std::move(method), "{\"uri\":" + codec::quote(uri) + "}", timeout});
+      co_await call(subscriber, {std::move(method), "{\"uri\":" + codec::quote(uri) + "}", {}, timeout});
   if (!answer) co_return Failed{failure_of(answer.error())};
   co_return native_outcome(*answer, shell_.wall_now());
 }
 
 net::Task<net::Result<Answer>> OwnCalls::call_healing(SubscriberId subscriber, Call wanted) {
   net::Result<Answer> answer = co_await call(subscriber, wanted);
-  if (!answer || !session_refused(*answer)) co_return answer;
+  const Session* session = sessions_.find(subscriber);
+  if (!answer || !session_refused(*answer) || session == nullptr || session->listen) co_return answer;
   const bool healed = co_await heal(subscriber);
   if (!healed) co_return answer;
   co_return co_await call(subscriber, wanted);
@@ -149,9 +176,30 @@ net::Task<net::Result<Answer>> OwnCalls::call_healing(SubscriberId subscriber, C
 net::Task<net::Result<Answer>> OwnCalls::call(SubscriberId subscriber, Call wanted) {
   Session* session = sessions_.find(subscriber);
   if (session == nullptr) co_return net::error_code(net::asio::error::operation_aborted);
+  codec::RequestHead head = post_head(*session);
+  std::string params = std::move(wanted.params_json);
+  if (session->listen) {
+    add_mirrored_fields(head.fields, session->protocol_version, wanted.method, wanted.name);
+    params = with_meta(params, session->protocol_version);
+  }
   std::string id = next_id();
-  std::string body = codec::request(id, wanted.method, wanted.params_json);
-  co_return co_await exchange(session->upstream, post_head(*session), std::move(body), std::move(id), wanted.timeout);
+  std::string body = codec::request(id, wanted.method, params);
+  co_return co_await exchange(session->upstream, std::move(head), std::move(body), std::move(id), wanted.timeout);
+}
+
+// What a modern server declares (2026-07-28 server/discover), asked in a client's name.
+net::Task<std::optional<codec::InitializeResult>> OwnCalls::discover(Upstream& upstream, codec::Fields carried) {
+  codec::RequestHead head = own_head(upstream, std::move(carried));
+  add_mirrored_fields(head.fields, modern_version, "server/discover", {});
+  std::string id = next_id();
+  std::string body = codec::request(id, "server/discover", with_meta("{}", modern_version));
+  shell_.engine.metrics().session_request(upstream.id());
+  const Duration timeout = upstream.settings().reads.timeout;
+  net::Result<Answer> answer = co_await exchange(upstream, std::move(head), std::move(body), std::move(id), timeout);
+  if (!answer || answer->status != 200) co_return std::nullopt;
+  codec::InitializeResult result = codec::read_initialize_result(answer->message);
+  if (!result.ok) co_return std::nullopt;
+  co_return result;
 }
 
 // One POST and its answer, all within `timeout`. Follows a redirect that keeps the method, on the same origin only
@@ -288,6 +336,10 @@ void OwnCalls::ensure_upstream_stream(Session& session) {
 
 codec::RequestHead OwnCalls::stream_head(const Session& session) const {
   codec::RequestHead head = post_head(session);
+  if (session.listen) {
+    add_mirrored_fields(head.fields, session.protocol_version, "subscriptions/listen", {});
+    return head;
+  }
   head.method = "GET";
   head.fields.erase("Content-Type");
   head.fields.set("Accept", "text/event-stream");

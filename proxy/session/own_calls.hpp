@@ -30,9 +30,14 @@ class OwnCalls {
   // Gives the upstream's half back (2025-11-25 transports, Session Management 5). A 405 is an answer like others.
   void end_upstream_session(const Session& session);
 
+  // What a modern upstream declares; nothing where it is not modern, or did not answer.
+  net::Task<std::optional<codec::InitializeResult>> discover(Upstream& upstream, codec::Fields carried);
+
   // Makes sure that the upstream's stream is open, or being opened.
   void ensure_upstream_stream(Session& session);
   [[nodiscard]] codec::RequestHead stream_head(const Session& session) const;
+  // Opens it where there is none; true once it is there.
+  net::Task<bool> upstream_stream_opens(SubscriberId subscriber);
 
   // For the upstream's stream: what it met there.
   void spawn_heal(SubscriberId subscriber);
@@ -42,6 +47,7 @@ class OwnCalls {
   struct Call {
     std::string method;
     std::string params_json;
+    std::string name;  // what Mcp-Name says of it (modern era); empty: nothing
     std::chrono::nanoseconds timeout;
   };
 
@@ -51,7 +57,7 @@ class OwnCalls {
   net::Task<> native_unsubscribe(SendNativeUnsubscribe effect);
   net::Task<> heal_alone(SubscriberId subscriber);
   net::Task<> send_alone(UpstreamId upstream, codec::RequestHead head, std::string body);
-  net::Task<bool> upstream_stream_opens(SubscriberId subscriber);
+
   net::Task<NativeOutcome> native(SubscriberId subscriber, std::string method, std::string uri);
   // One healing and one repetition where the upstream refused the session.
   net::Task<net::Result<Answer>> call_healing(SubscriberId subscriber, Call call);
@@ -60,6 +66,8 @@ class OwnCalls {
                                           std::string id_json, std::chrono::nanoseconds timeout);
   net::Task<bool> initialise_again(SubscriberId subscriber);
 
+  [[nodiscard]] static NativeOutcome listened(const Listen& listen, const std::string& uri);
+  [[nodiscard]] static codec::RequestHead own_head(const Upstream& upstream, codec::Fields carried);
   [[nodiscard]] codec::RequestHead post_head(const Session& session) const;
   [[nodiscard]] std::string next_id();
 

@@ -37,6 +37,9 @@ bool success(int status) {
 
 ReadOutcome content_outcome(const Answer& answer, const KnownDigests& known, const VolatileParts& parts) {
   const std::string_view result = answer.reply.result.in(answer.message);
+  const codec::CacheHint hint = codec::read_cache_hint(result);
+  // What needs input to be read cannot be polled (2026-07-28 mrtr).
+  if (hint.result_type == "input_required") return Rejected{refusal_of(answer)};
   Content content;
   content.raw = raw_digest(answer.message, answer.reply.id.begin, answer.reply.id.end);
   content.result = std::make_shared<const std::string>(result);
@@ -48,7 +51,6 @@ ReadOutcome content_outcome(const Answer& answer, const KnownDigests& known, con
   if (!digested) return Failed{Failure::malformed};
   content.digest = digested->empty ? absent_digest : digested->digest;
   content.mime_type = digested->mime_type;
-  const codec::CacheHint hint = codec::read_cache_hint(result);
   content.shareable_across_principals = hint.is_public;
   if (hint.ttl_ms) content.ttl = from_seconds(static_cast<double>(*hint.ttl_ms) / 1000.0);
   return content;

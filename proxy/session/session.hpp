@@ -6,6 +6,7 @@
 #include <string>
 
 #include "proxy/codec/http_fields.hpp"
+#include "proxy/codec/mcp.hpp"
 #include "proxy/net/alarm.hpp"
 #include "proxy/net/http_client.hpp"
 #include "proxy/net/one_shot.hpp"
@@ -43,6 +44,14 @@ class CallInFlight {
 
 class UpstreamStream;
 
+// What makes a subscriber a modern listen stream (2026-07-28 subscriptions) and not a legacy session.
+struct Listen {
+  std::string id_json;  // of the listen request: the subscription id of every frame
+  codec::ListenFilter asked;
+  codec::ListenFilter native;        // what is asked of the upstream itself: list changes, and URIs if it can subscribe
+  codec::ListenFilter acknowledged;  // what the upstream said that it honours
+};
+
 struct Session {
   Session(net::Executor executor, std::string session_id, Upstream& behind, SubscriberId subscriber_id, Outbox waiting)
       : id(std::move(session_id)),
@@ -63,6 +72,7 @@ struct Session {
   std::string protocol_version;    // negotiated
   std::string initialize_request;  // to be sent again when the upstream forgot the session
   Strategy strategy = Strategy::off;
+  std::optional<Listen> listen;  // set: modern
 
   Outbox outbox;
   std::uint64_t attachment = 0;  // grows with each stream of the client

@@ -38,9 +38,10 @@ Sessions::Sessions(Shell& shell, std::function<void(Session&)> on_expired)
 
 Session& Sessions::open(Upstream& upstream, NewSession made) {
   const config::Streams& streams = shell_.settings.streams;
-  Outbox outbox("f" + random_token().substr(0, 12), {.queued_bytes_max = streams.outbox_bytes_max,
-                                                     .replay_events_max = streams.replay_events_max,
-                                                     .replay_bytes_max = streams.replay_bytes_max});
+  // A modern stream cannot be resumed, so its events have no ids.
+  Outbox outbox(made.listen ? "" : "f" + random_token().substr(0, 12), {.queued_bytes_max = streams.outbox_bytes_max,
+                                                                        .replay_events_max = streams.replay_events_max,
+                                                                        .replay_bytes_max = streams.replay_bytes_max});
   auto session =
       std::make_unique<Session>(shell_.executor, made.id.empty() ? "freshet-" + random_token() : std::move(made.id),
                                 upstream, SubscriberId{++last_subscriber_}, std::move(outbox));
@@ -50,11 +51,13 @@ Session& Sessions::open(Upstream& upstream, NewSession made) {
   session->protocol_version = std::move(made.protocol_version);
   session->initialize_request = std::move(made.initialize_request);
   session->strategy = choose_strategy(made.declared);
+  session->listen = std::move(made.listen);
   session->acts = acts_for(upstream.settings(), session->id);
   Session& placed = *session;
   if (Session* before = find(placed.id)) close(before->subscriber);
   by_id_.emplace(placed.id, &placed);
   by_subscriber_.emplace(placed.subscriber, std::move(session));
+  if (placed.listen) listens_.emplace(std::pair(upstream.id(), placed.principal), placed.subscriber);
   ++sessions_[index(upstream.id())];
   show_counts(upstream.id());
   shell_.engine.apply(SubscriberOpened{.subscriber = placed.subscriber,
@@ -75,6 +78,7 @@ void Sessions::close(SubscriberId subscriber) {
   if (session.upstream_stream != nullptr) session.upstream_stream->stop();
   detach(session);
   by_id_.erase(session.id);
+  std::erase_if(listens_, [&](const auto& entry) { return entry.second == subscriber; });
   by_subscriber_.erase(it);
   --sessions_[index(upstream)];
   show_counts(upstream);
@@ -93,6 +97,18 @@ Session* Sessions::find(std::string_view id) {
 Session* Sessions::find(SubscriberId subscriber) {
   const auto it = by_subscriber_.find(subscriber);
   return it == by_subscriber_.end() ? nullptr : it->second.get();
+}
+
+Session* Sessions::find_listen(UpstreamId upstream, const Principal& principal, std::string_view uri) {
+  Session* newest = nullptr;
+  const auto [begin, end] = listens_.equal_range({upstream, principal});
+  for (auto it = begin; it != end; ++it) {
+    Session* session = find(it->second);
+    if (std::ranges::find(session->listen->asked.resource_uris, uri) != session->listen->asked.resource_uris.end()) {
+      newest = session;
+    }
+  }
+  return newest;
 }
 
 void Sessions::for_each(const std::function<void(Session&)>& visit) {
@@ -145,11 +161,12 @@ void Sessions::perform(const Notify& effect) {
   } else {
     const auto bound_ms = std::chrono::ceil<std::chrono::milliseconds>(effect.bound).count();
     const std::int64_t observed_ms = effect.observed_at.time_since_epoch().count();
-    data = codec::updated_notification(effect.uri, {.strategy = std::string(to_string(effect.strategy)),
-                                                    .version = effect.version,
-                                                    .observed_at = observed_ms > 0 ? codec::iso8601(observed_ms) : "",
-                                                    .staleness_bound_ms = bound_ms,
-                                                    .subscription_id_json = {}});
+    data = codec::updated_notification(effect.uri,
+                                       {.strategy = std::string(to_string(effect.strategy)),
+                                        .version = effect.version,
+                                        .observed_at = observed_ms > 0 ? codec::iso8601(observed_ms) : "",
+                                        .staleness_bound_ms = bound_ms,
+                                        .subscription_id_json = session->listen ? session->listen->id_json : ""});
   }
   session->outbox.push(effect.notice, std::move(data));
   session->wake.cancel();
@@ -164,7 +181,9 @@ void Sessions::perform(const Relay& effect) {
 }
 
 void Sessions::perform(const NotifyListChanged& effect) {
-  if (Session* session = find(effect.subscriber)) relay(*session, codec::list_changed_notification(), {});
+  if (Session* session = find(effect.subscriber)) {
+    relay(*session, codec::list_changed_notification(session->listen ? session->listen->id_json : ""), {});
+  }
 }
 
 // Past the limit the stream ends: a message of the upstream is never dropped in silence (2025-11-25 has no way to say

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@ struct NewSession {
   std::string protocol_version;
   std::string initialize_request;
   Declaration declared;
+  std::optional<Listen> listen;
 };
 
 class Sessions {
@@ -38,6 +40,8 @@ class Sessions {
 
   [[nodiscard]] Session* find(std::string_view id);
   [[nodiscard]] Session* find(SubscriberId subscriber);
+  // The newest listen stream of this principal that asked for the URI.
+  [[nodiscard]] Session* find_listen(UpstreamId upstream, const Principal& principal, std::string_view uri);
   [[nodiscard]] std::size_t size() const { return by_subscriber_.size(); }
   void for_each(const std::function<void(Session&)>& visit);
 
@@ -72,6 +76,7 @@ class Sessions {
   std::function<void(Session&)> on_expired_;
   std::unordered_map<SubscriberId, std::unique_ptr<Session>> by_subscriber_;
   std::unordered_map<std::string_view, Session*> by_id_;
+  std::multimap<std::pair<UpstreamId, Principal>, SubscriberId> listens_;
   std::vector<std::size_t> sessions_;  // by UpstreamId
   std::vector<std::size_t> streams_;
   std::deque<std::string> outlived_;

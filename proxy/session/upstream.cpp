@@ -1,10 +1,16 @@
 #include "proxy/session/upstream.hpp"
 
+#include <algorithm>
+
 #include "strategies/glob.hpp"
 
 namespace freshet::session {
 
 namespace {
+
+// A declaration without a ttl is asked for again soon, one with a long ttl not never.
+constexpr Duration declaration_kept_min = std::chrono::seconds(30);
+constexpr Duration declaration_kept_max = std::chrono::hours(1);
 
 std::chrono::milliseconds ms(Duration d) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(d);
@@ -70,6 +76,16 @@ std::optional<std::string> Upstream::prepare(codec::RequestHead& head) {
     head.fields.set(header.settings.name, value);
   }
   return std::nullopt;
+}
+
+void Upstream::declared(const codec::InitializeResult& result, std::optional<std::uint64_t> ttl_ms, Instant now) {
+  declaration_ = result;
+  const double ttl_s = ttl_ms ? static_cast<double>(*ttl_ms) / 1000.0 : 0.0;
+  declaration_until_ = now + std::clamp<Duration>(from_seconds(ttl_s), declaration_kept_min, declaration_kept_max);
+}
+
+std::optional<codec::InitializeResult> Upstream::declaration(Instant now) const {
+  return now < declaration_until_ ? declaration_ : std::nullopt;
 }
 
 std::string Upstream::origin_url() const {

@@ -9,9 +9,11 @@
 
 #include "config/secret.hpp"
 #include "config/settings.hpp"
+#include "proxy/codec/mcp.hpp"
 #include "proxy/net/http_client.hpp"
 #include "strategies/digest.hpp"
 #include "strategies/ids.hpp"
+#include "strategies/time.hpp"
 
 namespace freshet::session {
 
@@ -34,6 +36,10 @@ class Upstream {
   // text, for the log and for the client.
   [[nodiscard]] std::optional<std::string> prepare(codec::RequestHead& head);
 
+  // What the upstream declared in the modern era, until its ttl is over (2026-07-28 caching).
+  void declared(const codec::InitializeResult& result, std::optional<std::uint64_t> ttl_ms, Instant now);
+  [[nodiscard]] std::optional<codec::InitializeResult> declaration(Instant now) const;
+
   // "http://host:port", as OAuth metadata of this upstream names it.
   [[nodiscard]] std::string origin_url() const;
 
@@ -49,6 +55,8 @@ class Upstream {
   std::vector<AddedHeader> added_;
   std::vector<std::pair<std::string, VolatileParts>> volatile_by_rule_;
   VolatileParts volatile_parts_;
+  std::optional<codec::InitializeResult> declaration_;
+  Instant declaration_until_{};
   net::HttpClient http_;
 };
 

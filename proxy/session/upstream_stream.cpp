@@ -6,6 +6,7 @@
 #include "proxy/codec/jsonrpc.hpp"
 #include "proxy/codec/media_type.hpp"
 #include "proxy/net/log.hpp"
+#include "proxy/session/modern.hpp"
 #include "proxy/session/own_calls.hpp"
 
 namespace freshet::session {
@@ -20,18 +21,17 @@ constexpr std::chrono::milliseconds retry_ceiling = 60s;
 constexpr auto lived = 5s;         // a stream that lasted so long was no flap
 constexpr unsigned flaps_max = 6;  // then there is no stream: the upstream closes it at once, as stateless ones do
 
+// The client's id, so that what the upstream tags for it needs no change.
+std::string listen_request(const Listen& listen, std::string_view version) {
+  const std::string filter = codec::listen_filter_json(listen.native);
+  return codec::request(listen.id_json, "subscriptions/listen",
+                        with_meta("{\"notifications\":" + filter + "}", version));
+}
+
 }  // namespace
 
 void UpstreamStream::start(Shell& shell, Sessions& sessions, OwnCalls& calls, Session& session) {
   auto stream = std::make_unique<UpstreamStream>(shell, sessions, calls, session);
-  session.upstream_stream = stream.get();
-  shell.tasks.spawn(run(std::move(stream)));
-}
-
-void UpstreamStream::start_with(Shell& shell, Sessions& sessions, OwnCalls& calls, Session& session,
-                                net::ClientResponse response) {
-  auto stream = std::make_unique<UpstreamStream>(shell, sessions, calls, session);
-  stream->response_ = std::make_unique<net::ClientResponse>(std::move(response));
   session.upstream_stream = stream.get();
   shell.tasks.spawn(run(std::move(stream)));
 }
@@ -42,6 +42,7 @@ UpstreamStream::UpstreamStream(Shell& shell, Sessions& sessions, OwnCalls& calls
       calls_(calls),
       upstream_(session.upstream),
       subscriber_(session.subscriber),
+      modern_(session.listen.has_value()),
       retry_(shell.executor) {}
 
 UpstreamStream::~UpstreamStream() {
@@ -106,22 +107,23 @@ net::Task<UpstreamStream::Ending> UpstreamStream::open_and_read() {
       co_return Ending::refused;
     }
     shell_.engine.metrics().session_request(upstream_.id());
+    const std::string listen = session->listen ? listen_request(*session->listen, session->protocol_version) : "";
     net::ClientRequest request{
-        .head = std::move(head), .lifetime = net::Lifetime::stream, .head_time_max = head_time_max};
+        .head = std::move(head), .body = listen, .lifetime = net::Lifetime::stream, .head_time_max = head_time_max};
     auto response = co_await upstream_.http().send(std::move(request));
     if (stopping_) co_return Ending::stopped;
     if (!response) {
       ++flaps_;
       co_return Ending::broken;
     }
-    const Ending verdict = ending_of(response->head());
+    const Ending verdict = ending_of(response->head(), modern_);
     if (verdict != Ending::stopped) {
       ++flaps_;
       co_return flaps_ > flaps_max ? Ending::refused : verdict;
     }
     response_ = std::make_unique<net::ClientResponse>(std::move(*response));
   }
-  opened();
+  if (!modern_) opened();  // a listen stream is open once it was acknowledged
   const auto since = net::Clock::now();
   const std::string cursor = last_event_id_;
   const Ending ending = co_await read(*response_);
@@ -132,13 +134,13 @@ net::Task<UpstreamStream::Ending> UpstreamStream::open_and_read() {
 }
 
 // Ending::stopped stands for: none, it is the stream.
-UpstreamStream::Ending UpstreamStream::ending_of(const codec::ResponseHead& head) {
+UpstreamStream::Ending UpstreamStream::ending_of(const codec::ResponseHead& head, bool modern) {
   if (head.status == 200) {
     const bool stream = codec::is_event_stream(head.fields.find("Content-Type").value_or("")) &&
                         !head.fields.contains("Content-Encoding");
     return stream ? Ending::stopped : Ending::refused;
   }
-  if (head.status == 404) return Ending::session_lost;
+  if (head.status == 404) return modern ? Ending::refused : Ending::session_lost;
   const bool passing = head.status == 409 || head.status == 429 || head.status >= 500;
   return passing && head.status != 501 ? Ending::broken : Ending::refused;
 }
@@ -172,6 +174,7 @@ void UpstreamStream::take(codec::SseEvent event) {
   const auto envelope = codec::read_envelope(event.data);
   if (envelope && !envelope->is_batch) {
     const codec::Message& message = envelope->messages.front();
+    if (modern_ && take_listen(*session, message, event.data)) return;
     if (message.method == "notifications/resources/updated" && message.has_uri) {
       auto data = std::make_shared<const std::string>(std::move(event.data));
       return shell_.engine.apply(UpdateArrived{subscriber_, message.uri, std::move(data)});
@@ -182,6 +185,18 @@ void UpstreamStream::take(codec::SseEvent event) {
     }
   }
   sessions_.relay(*session, std::move(event.data), std::move(event.event_type));
+}
+
+// What belongs to the listen stream itself: its acknowledgement, and the result that completes it.
+bool UpstreamStream::take_listen(Session& session, const codec::Message& message, const std::string& data) {
+  if (message.kind == codec::MessageKind::response) {  // completed by the upstream: opened again, as after a break
+    response_->close();
+    return true;
+  }
+  if (message.method != "notifications/subscriptions/acknowledged") return !open_;
+  session.listen->acknowledged = codec::read_listen_filter(message.params.in(data)).value_or(codec::ListenFilter{});
+  opened();
+  return true;
 }
 
 // At least what the upstream asked for; longer each time that the stream brought nothing.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "proxy/codec/jsonrpc.hpp"
 #include "proxy/codec/sse.hpp"
 #include "proxy/net/http_client.hpp"
 #include "proxy/net/one_shot.hpp"
@@ -20,9 +21,6 @@ class UpstreamStream {
  public:
   // Belongs to its own task from then on; the session points to it until it has ended.
   static void start(Shell& shell, Sessions& sessions, OwnCalls& calls, Session& session);
-  // As start, with an answer that already came to a GET of the client's.
-  static void start_with(Shell& shell, Sessions& sessions, OwnCalls& calls, Session& session,
-                         net::ClientResponse response);
 
   UpstreamStream(Shell& shell, Sessions& sessions, OwnCalls& calls, Session& session);
   ~UpstreamStream();
@@ -43,7 +41,8 @@ class UpstreamStream {
   net::Task<Ending> read(net::ClientResponse& response);
   net::Task<> wait_before_retry();
   void take(codec::SseEvent event);
-  [[nodiscard]] static Ending ending_of(const codec::ResponseHead& head);
+  [[nodiscard]] bool take_listen(Session& session, const codec::Message& message, const std::string& data);
+  [[nodiscard]] static Ending ending_of(const codec::ResponseHead& head, bool modern);
   void report(Ending ending);
   void opened();
   void settle_waiting(bool open);
@@ -53,6 +52,7 @@ class UpstreamStream {
   OwnCalls& calls_;
   Upstream& upstream_;
   const SubscriberId subscriber_;
+  const bool modern_;
   std::unique_ptr<net::ClientResponse> response_;
   net::Timer retry_;
   std::list<net::OneShot<bool>*> waiting_;

@@ -1,0 +1,205 @@
+// The modern era: 2026-07-28, stateless. A listen stream is a subscriber like a legacy session; the rest passes, with
+// server/discover shown as it is through Freshet and reads fed to the ledger.
+#include <algorithm>
+
+#include "proxy/codec/mcp.hpp"
+#include "proxy/codec/sse.hpp"
+#include "proxy/session/endpoint.hpp"
+#include "proxy/session/exchange_answers.hpp"
+#include "proxy/session/modern.hpp"
+#include "proxy/session/upstream_stream.hpp"
+
+namespace freshet::session {
+
+namespace {
+
+constexpr int server_error = -32000;
+constexpr auto engine_answers_within = std::chrono::seconds(120);  // the engine bounds the wait itself
+
+Declaration declaration_of(const codec::InitializeResult& result) {
+  return {.resources = result.declaration.resources,
+          .subscribe = result.declaration.subscribe,
+          .list_changed = result.declaration.list_changed,
+          .server_name = result.server_name,
+          .server_version = result.server_version};
+}
+
+// What only the upstream can say: list changes, and updates where it can subscribe.
+codec::ListenFilter native_part(const codec::ListenFilter& asked, const codec::Declaration& declared) {
+  codec::ListenFilter native = asked;
+  if (!declared.subscribe) native.resource_uris.clear();
+  if (!declared.list_changed) native.resources_list_changed = false;
+  return native;
+}
+
+}  // namespace
+
+net::Task<> Endpoint::modern(Post& post) {
+  const codec::Message& message = post.envelope.messages.front();
+  const bool request =
+      message.kind == codec::MessageKind::request && !message.id_json.empty() && !post.envelope.is_batch;
+  const bool ours = request && upstream_.settings().mode == config::Mode::active && !message.duplicate_members &&
+                    (message.method == "subscriptions/listen" || message.method == "server/discover" ||
+                     (message.method == "resources/read" && message.has_uri));
+  if (!ours) co_return co_await pass_modern(post);
+  if (message.method == "server/discover") co_return co_await modern_discover(post);
+  if (const std::string mismatch = header_mismatch(post.head, message); !mismatch.empty()) {
+    co_await answer_error(post.client, 400, message.id_json, codec::error_codes::header_mismatch, mismatch);
+    co_return;
+  }
+  if (message.method == "resources/read") co_return co_await modern_read(post);
+  co_await modern_listen(post);
+}
+
+// The client's disconnect is the cancel (2026-07-28 cancellation): it reaches the upstream at once, whether the answer
+// has begun or not.
+net::Task<> Endpoint::pass_modern(Post& post) {
+  net::TaskGroup work(shell_.executor);
+  net::TaskGroup beside(shell_.executor);
+  work.spawn(pass_until_client_leaves(post));
+  beside.spawn(cancel_when_client_leaves(post.client, work));
+  co_await work.join();
+  beside.cancel();
+  co_await beside.join();
+}
+
+net::Task<> Endpoint::pass_until_client_leaves(Post& post) {
+  co_await pass_post(post, std::nullopt, post.envelope.messages.front());
+}
+
+net::Task<> Endpoint::cancel_when_client_leaves(net::ServerExchange& client, net::TaskGroup& work) {
+  const bool gone = co_await client.peer_ended();
+  if (!gone) {
+    const bool broken = co_await client.peer_ended();
+    if (!broken) co_return;
+  }
+  work.cancel();
+}
+
+net::Task<> Endpoint::modern_discover(Post& post) {
+  const codec::Message& message = post.envelope.messages.front();
+  Forwarding forward = forwarding(post.client, post.head);
+  forward.body = post.body;
+  forward.id_json = message.id_json;
+  forward.read_only = true;
+  forward.rewrite = [this](const codec::ResponseHead& response, std::string body, codec::Fields&) {
+    const codec::InitializeResult result = codec::read_initialize_result(body);
+    if (response.status != 200 || !result.ok) return body;
+    const codec::Reply reply = codec::read_reply(body, "");
+    const auto hint = codec::read_cache_hint(reply.result.in(body));
+    upstream_.declared(result, hint.ttl_ms, shell_.engine.now().instant);
+    const bool polled = choose_strategy(declaration_of(result)) == Strategy::poll;
+    return polled ? codec::show_subscribe(body) : body;
+  };
+  co_await forward.run();
+}
+
+net::Task<> Endpoint::modern_read(Post& post) {
+  const codec::Message& message = post.envelope.messages.front();
+  const Session* listening = sessions_.find_listen(upstream_.id(), post.principal, message.uri);
+  if (listening == nullptr) co_return co_await pass_modern(post);
+  const SubscriberId subscriber = listening->subscriber;
+  Pending::Wait wait(shell_.pending);
+  shell_.engine.apply(ReadAsked{subscriber, wait.id(), message.uri, !message.params_extra});
+  const std::optional<EngineAnswer> answer = co_await wait.answer(engine_answers_within);
+  const auto* serve = answer ? std::get_if<ServeRead>(&*answer) : nullptr;
+  // A result that a legacy session read lacks what a modern one must have.
+  if (serve != nullptr && !codec::read_cache_hint(*serve->result).result_type.empty()) {
+    const auto age = shell_.engine.now().instant - serve->dispatched;
+    const auto age_ms = std::chrono::ceil<std::chrono::milliseconds>(age).count();
+    const bool written = co_await answer_message(
+        post.client, 200, codec::result_response(message.id_json, with_remaining_ttl(*serve->result, age_ms)));
+    if (written) shell_.engine.apply(ServedDelivered{subscriber, message.uri, serve->digest, serve->dispatched});
+    co_return;
+  }
+  const auto* forward = answer ? std::get_if<ForwardRead>(&*answer) : nullptr;
+  if (forward == nullptr) co_return co_await pass_modern(post);
+  co_await forward_read(post, subscriber, message, forward->read);
+}
+
+net::Task<> Endpoint::modern_listen(Post& post) {
+  const codec::Message& message = post.envelope.messages.front();
+  auto asked = codec::read_listen_filter(message.params.in(post.body));
+  if (!asked) {
+    co_await answer_error(post.client, 400, message.id_json, codec::error_codes::invalid_params,
+                          "params.notifications is not a filter");
+    co_return;
+  }
+  if (shell_.draining || sessions_.full()) {
+    const char* why = shell_.draining ? "shutting down: no new streams" : "too many streams: limits.sessions_max";
+    co_await answer_error(post.client, 503, message.id_json, server_error, why);
+    co_return;
+  }
+  std::optional<codec::InitializeResult> declared = upstream_.declaration(shell_.engine.now().instant);
+  if (!declared) {
+    declared = co_await calls_.discover(upstream_, carried_fields(post.head.fields));
+    if (!declared)
+      co_return co_await pass_modern(post);  // not modern, or not answering: the upstream's own answer says so
+    upstream_.declared(*declared, std::nullopt, shell_.engine.now().instant);
+  }
+  const codec::ListenFilter native = native_part(*asked, declared->declaration);
+  const bool native_part_wanted = native.any();
+  NewSession made{.id = {},
+                  .upstream_id = {},
+                  .principal = post.principal,
+                  .carried = carried_fields(post.head.fields),
+                  .protocol_version = message.meta_protocol_version,
+                  .initialize_request = {},
+                  .declared = declaration_of(*declared),
+                  .listen = Listen{.id_json = message.id_json, .asked = *asked, .native = native, .acknowledged = {}}};
+  Session& session = sessions_.open(upstream_, std::move(made));
+  const SubscriberId subscriber = session.subscriber;
+  if (native_part_wanted) calls_.ensure_upstream_stream(session);
+  codec::ListenFilter honours = co_await honoured(subscriber);
+  co_await serve_listen(post.client, subscriber, std::move(honours));
+  sessions_.close(subscriber);
+}
+
+// The truth about what the client will be told: baseline reads come first, and the upstream's own acknowledgement.
+net::Task<codec::ListenFilter> Endpoint::honoured(SubscriberId subscriber) {
+  const std::vector<std::string> uris = sessions_.find(subscriber)->listen->asked.resource_uris;
+  std::vector<std::unique_ptr<Pending::Wait>> waits;
+  for (const std::string& uri : uris) {
+    waits.push_back(std::make_unique<Pending::Wait>(shell_.pending));
+    shell_.engine.apply(SubscribeAsked{subscriber, waits.back()->id(), uri});
+  }
+  codec::ListenFilter honours;
+  for (std::size_t i = 0; i < uris.size(); ++i) {
+    const std::optional<EngineAnswer> answer = co_await waits[i]->answer(engine_answers_within);
+    const auto* subscribed = answer ? std::get_if<AnswerSubscribe>(&*answer) : nullptr;
+    if (subscribed != nullptr && !subscribed->refusal) honours.resource_uris.push_back(uris[i]);
+  }
+  const Session* session = sessions_.find(subscriber);
+  if (session != nullptr && session->listen->native.any()) {
+    co_await calls_.upstream_stream_opens(subscriber);
+    session = sessions_.find(subscriber);
+  }
+  if (session == nullptr) co_return honours;
+  const Listen& listen = *session->listen;
+  honours.tools_list_changed = listen.acknowledged.tools_list_changed;
+  honours.prompts_list_changed = listen.acknowledged.prompts_list_changed;
+  honours.resources_list_changed =
+      listen.acknowledged.resources_list_changed ||
+      (listen.asked.resources_list_changed && upstream_.settings().lists.poll && !listen.native.resources_list_changed);
+  co_return honours;
+}
+
+net::Task<> Endpoint::serve_listen(net::ServerExchange& client, SubscriberId subscriber, codec::ListenFilter honours) {
+  Session* session = sessions_.find(subscriber);
+  if (session == nullptr) co_return;
+  const std::string id_json = session->listen->id_json;
+  client.begin(stream_answer(*session));
+  const std::string acknowledged = codec::format_event({}, {}, codec::acknowledged_notification(id_json, honours));
+  const auto written = co_await client.write(acknowledged);
+  session = sessions_.find(subscriber);
+  if (!written || session == nullptr) co_return;
+  if (!honours.any()) {  // nothing will ever come: not to be hoarded
+    co_await client.write(codec::format_event({}, {}, codec::listen_completed(id_json)));
+    co_await client.finish();
+    co_return;
+  }
+  const std::uint64_t attachment = sessions_.attach(*session, false);
+  co_await serve_stream(client, subscriber, attachment);
+}
+
+}  // namespace freshet::session
