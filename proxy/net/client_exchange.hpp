@@ -20,16 +20,15 @@ class ClientExchange {
   // Any byte of a response came.
   [[nodiscard]] bool answered() const { return answered_; }
 
-  [[nodiscard]] const codec::ResponseHead& head() const { return head_; }
+  [[nodiscard]] const codec::ResponseHead& head() const { return response_->head(); }
   Task<Result<std::string_view>> read_some();
-  [[nodiscard]] const BodyDecoder& body() const { return body_; }
+  [[nodiscard]] const ResponseParser& response() const { return *response_; }
   void close();
 
  private:
   Task<Result<>> write_request(const ClientRequest& request, std::string_view origin_name);
   Task<Result<>> write_streamed(const ClientRequest& request, std::string head);
   Task<Result<>> read_head(bool to_head, Clock::time_point until);
-  Result<> accept_head(codec::ResponseHead head, bool to_head);
   void end_of_body();
 
   ConnectionPool& pool_;
@@ -37,8 +36,7 @@ class ClientExchange {
   const HttpClientLimits& limits_;
   std::optional<Transport> transport_;
   ReadBuffer buffer_;
-  codec::ResponseHead head_;
-  BodyDecoder body_;
+  std::optional<ResponseParser> response_;  // the final one, once run() is done
   Lifetime lifetime_ = Lifetime::call;
   bool answered_ = false;
   bool reusable_ = true;

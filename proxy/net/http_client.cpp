@@ -94,10 +94,10 @@ Task<Result<std::string_view>> ClientResponse::read_some() {
 
 Task<Result<std::string>> ClientResponse::read_all(std::size_t bytes_max) {
   std::string whole;
-  const auto& body = state_->exchange.body();
-  if (body.kind() == BodyKind::length) {
-    if (body.remaining() > bytes_max) co_return HttpError::body_limit;
-    whole.reserve(std::min(static_cast<std::size_t>(body.remaining()), body_reserve_max));
+  const auto& response = state_->exchange.response();
+  if (response.kind() == BodyKind::length) {
+    if (response.remaining() > bytes_max) co_return HttpError::body_limit;
+    whole.reserve(std::min(static_cast<std::size_t>(response.remaining()), body_reserve_max));
   }
   for (;;) {
     const auto piece = co_await read_some();

@@ -8,11 +8,6 @@ namespace freshet::net {
 
 namespace {
 
-struct Incoming {
-  codec::RequestHead head;
-  Framing framing;
-};
-
 // Waits for the first byte of a request. No memory is held meanwhile.
 Task<Result<>> first_byte(ServerConnection& connection, ServerConnections::Membership& membership) {
   if (!connection.buffer.view().empty()) co_return Result<>();
@@ -23,23 +18,20 @@ Task<Result<>> first_byte(ServerConnection& connection, ServerConnections::Membe
   co_return filled;
 }
 
-Task<Result<Incoming>> read_head(ServerConnection& connection) {
-  HeadParser<codec::RequestHead> parser(connection.limits.head_bytes_max);
+Task<Result<RequestParser>> read_head(ServerConnection& connection) {
+  RequestParser parser(connection.limits.head_bytes_max);
   bool timed = false;
   for (;;) {
-    const auto used = parser.put(connection.buffer.view());
+    const auto used = parser.put_head(connection.buffer.view());
     if (!used) co_return used.error();
     connection.buffer.consume(*used);
-    if (parser.done()) break;
+    if (parser.head_done()) break;
     if (!std::exchange(timed, true)) connection.transport.deadline(after(connection.limits.head_time_max));
     const auto filled = co_await fill(connection.transport, connection.buffer);
     if (!filled) co_return filled.error();
   }
-  auto& head = parser.head();
-  if (const auto checked = check_target_and_host(head); !checked) co_return checked.error();
-  const auto framing = request_framing(head);
-  if (!framing) co_return framing.error();
-  co_return Incoming{std::move(head), *framing};
+  if (const auto checked = check_target_and_host(parser.head()); !checked) co_return checked.error();
+  co_return std::move(parser);
 }
 
 // The answer to a request that never became one.
@@ -67,7 +59,7 @@ Task<bool> serve_one(ServerConnection& connection, const Handler& handler) {
     co_return false;
   }
   connection.buffer.release();
-  ConnectionExchange exchange(connection, std::move(incoming->head), incoming->framing);
+  ConnectionExchange exchange(connection, std::move(*incoming));
   co_await handler(exchange);
   co_return co_await exchange.settle();
 }

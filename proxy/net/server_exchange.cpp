@@ -1,6 +1,7 @@
 #include "proxy/net/server_exchange.hpp"
 
 #include <array>
+#include <charconv>
 #include <utility>
 
 #include <boost/assert.hpp>
@@ -20,23 +21,23 @@ bool has_no_body(int status) {
 
 }  // namespace
 
-ConnectionExchange::ConnectionExchange(ServerConnection& connection, codec::RequestHead head, Framing framing)
-    : connection_(connection), head_(std::move(head)), body_(framing) {
-  const auto expect = head_.fields.find("Expect");
-  continue_owed_ = expect && codec::names_equal(*expect, "100-continue") && head_.minor_version > 0 && !body_.done();
-  keep_alive_ = !wants_close(head_.fields, head_.minor_version);
+ConnectionExchange::ConnectionExchange(ServerConnection& connection, RequestParser request)
+    : connection_(connection), request_(std::move(request)), keep_alive_(request_.keep_alive()) {
+  const auto expect = head().fields.find("Expect");
+  continue_owed_ =
+      expect && codec::names_equal(*expect, "100-continue") && head().minor_version > 0 && !request_.done();
 }
 
 Task<Result<std::string_view>> ConnectionExchange::read_body_some() {
   auto& buffer = connection_.buffer;
   while (!body_error_) {
-    const auto step = body_.put(buffer.view());
+    const auto step = request_.put_body(buffer.view());
     if (!step) {
       body_error_ = step.error();
       break;
     }
     buffer.consume(step->used);
-    if (!step->piece.empty() || body_.done()) {
+    if (!step->piece.empty() || request_.done()) {
       continue_owed_ = false;
       co_return step->piece;
     }
@@ -54,9 +55,9 @@ Task<Result<std::string_view>> ConnectionExchange::read_body_some() {
 
 Task<Result<std::string>> ConnectionExchange::read_body(std::size_t bytes_max) {
   std::string whole;
-  if (body_.kind() == BodyKind::length) {
-    if (body_.remaining() > bytes_max) co_return HttpError::body_limit;
-    whole.reserve(std::min(static_cast<std::size_t>(body_.remaining()), body_reserve_max));
+  if (request_.kind() == BodyKind::length) {
+    if (request_.remaining() > bytes_max) co_return HttpError::body_limit;
+    whole.reserve(std::min(static_cast<std::size_t>(request_.remaining()), body_reserve_max));
   }
   for (;;) {
     const auto piece = co_await read_body_some();
@@ -69,8 +70,9 @@ Task<Result<std::string>> ConnectionExchange::read_body(std::size_t bytes_max) {
 }
 
 bool ConnectionExchange::body_can_be_drained() const {
-  if (body_.done()) return true;
-  return !body_error_ && !continue_owed_ && body_.kind() == BodyKind::length && body_.remaining() <= drained_bytes_max;
+  if (request_.done()) return true;
+  return !body_error_ && !continue_owed_ && request_.kind() == BodyKind::length &&
+         request_.remaining() <= drained_bytes_max;
 }
 
 // Says what becomes of the connection (RFC 9112 §9.6), in the version that we speak.
@@ -81,7 +83,7 @@ void ConnectionExchange::complete_head(codec::ResponseHead& head) {
   if (delimiting_ == Delimiting::chunked) head.fields.add("Transfer-Encoding", "chunked");
   if (delimiting_ == Delimiting::close || connection_.all.draining() || !body_can_be_drained()) keep_alive_ = false;
   if (!keep_alive_) head.fields.add("Connection", "close");
-  if (keep_alive_ && head_.minor_version == 0) head.fields.add("Connection", "keep-alive");
+  if (keep_alive_ && request_.head().minor_version == 0) head.fields.add("Connection", "keep-alive");
 }
 
 Task<Result<>> ConnectionExchange::send(std::span<const std::string_view> pieces) {
@@ -92,7 +94,7 @@ Task<Result<>> ConnectionExchange::send(std::span<const std::string_view> pieces
 
 Task<Result<>> ConnectionExchange::respond(codec::ResponseHead head, std::string_view body) {
   BOOST_ASSERT(response_ == Response::none);
-  const bool to_head = head_.method == "HEAD";
+  const bool to_head = request_.head().method == "HEAD";
   if (has_no_body(head.status)) {
     head.fields.erase("Content-Length");
     body = {};
@@ -107,15 +109,15 @@ Task<Result<>> ConnectionExchange::respond(codec::ResponseHead head, std::string
 }
 
 ConnectionExchange::Delimiting ConnectionExchange::choose_delimiting(codec::ResponseHead& head) {
-  bodiless_ = has_no_body(head.status) || head_.method == "HEAD";
+  bodiless_ = has_no_body(head.status) || request_.head().method == "HEAD";
   if (has_no_body(head.status)) return Delimiting::none;
   if (const auto field = head.fields.find("Content-Length")) {
-    const auto length = parse_content_length(*field);
-    length_left_ = length ? *length : 0;
-    if (length) return Delimiting::length;
+    const auto [end, failure] = std::from_chars(field->data(), field->data() + field->size(), length_left_);
+    if (failure == std::errc() && end == field->data() + field->size()) return Delimiting::length;
+    length_left_ = 0;
     head.fields.erase("Content-Length");
   }
-  return head_.minor_version > 0 ? Delimiting::chunked : Delimiting::close;
+  return request_.head().minor_version > 0 ? Delimiting::chunked : Delimiting::close;
 }
 
 void ConnectionExchange::begin(codec::ResponseHead head) {
@@ -169,7 +171,7 @@ Task<bool> ConnectionExchange::settle() {
     if (delimiting_ == Delimiting::close) connection_.transport.reset();
     co_return false;
   }
-  while (keep_alive_ && !body_.done()) {
+  while (keep_alive_ && !request_.done()) {
     const auto piece = co_await read_body_some();
     if (!piece) co_return false;
   }

@@ -20,9 +20,10 @@ struct ServerConnection {
 
 class ConnectionExchange final : public ServerExchange {
  public:
-  ConnectionExchange(ServerConnection& connection, codec::RequestHead head, Framing framing);
+  // `request`: its head is done.
+  ConnectionExchange(ServerConnection& connection, RequestParser request);
 
-  const codec::RequestHead& head() const override { return head_; }
+  const codec::RequestHead& head() const override { return request_.head(); }
   Transport& transport() override { return connection_.transport; }
   Task<Result<std::string_view>> read_body_some() override;
   Task<Result<std::string>> read_body(std::size_t bytes_max) override;
@@ -47,8 +48,7 @@ class ConnectionExchange final : public ServerExchange {
   Task<Result<>> send(std::span<const std::string_view> pieces);
 
   ServerConnection& connection_;
-  codec::RequestHead head_;
-  BodyDecoder body_;
+  RequestParser request_;
   std::string unsent_head_;
   std::uint64_t length_left_ = 0;  // of a response with Content-Length
   error_code body_error_;
