@@ -197,7 +197,12 @@ net::Task<> App::drain() {
   p.shell.draining = true;
   p.listener.close();
   p.give_back_subscriptions();
-  p.sessions.for_each([](session::Session& session) { session.wake.cancel(); });
+  p.sessions.for_each([](session::Session& session) {
+    session.wake.cancel();
+    for (session::CallInFlight* call : session.calls) {
+      if (call->id_json().empty()) call->cancel(std::chrono::nanoseconds(0));
+    }
+  });
   std::function<bool()> condition = [&p] { return p.connections.size() == 0; };
   const bool connections_ended = co_await comes_true(condition, p.executor, until);
   if (!connections_ended) log::warn("drain_cut_short", {{"connections", std::to_string(p.connections.size())}});

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "proxy/app/app.hpp"
 
 namespace freshet::app {
@@ -51,12 +53,13 @@ PartnerSettings partner_of(const config::Partner& p) {
   PartnerSettings made{.name = p.name, .budget = {}, .breaker = {}};
   made.budget.rate_per_s = p.rate;
   made.budget.burst = std::max<double>(p.burst, 1.0);
-  made.budget.poll_burst = std::min(made.budget.poll_burst, made.budget.burst);
+  made.budget.poll_burst = std::clamp<double>(p.poll_burst, 1.0, made.budget.burst);
   made.budget.concurrency = p.concurrency;
   made.budget.client_reserve = p.reserve;
   made.budget.enforce_clients = p.enforce == config::Enforce::all;
   made.breaker.pause_min = p.pause.backoff_min;
   made.breaker.pause_max = std::max(p.pause.retry_after_max, p.pause.backoff_max);
+  made.breaker.failing_pause_max = std::min(made.breaker.failing_pause_max, p.pause.backoff_max);
   return made;
 }
 

@@ -46,7 +46,8 @@ net::Task<ForwardResult> Forwarding::run() {
   if (refused) co_return ForwardResult{.status = 429};
   shell_.engine.apply(ClientRequestSent{upstream_.id()});
   Session* session = subscriber ? sessions_.find(*subscriber) : nullptr;
-  if (session != nullptr && !id_json.empty()) session->calls.push_back(&call_.emplace(id_json));
+  const bool may_outlast = !id_json.empty() || head_.method == "GET";  // a request, or an event stream
+  if (session != nullptr && may_outlast) session->calls.push_back(&call_.emplace(id_json));
   ForwardResult result;
   std::optional<Duration> retry_after;
   net::Result<net::ClientResponse> response = co_await send();

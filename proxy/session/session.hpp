@@ -23,6 +23,7 @@ class CallInFlight {
  public:
   explicit CallInFlight(std::string id_json) : id_json_(std::move(id_json)) {}
 
+  // Empty for an event stream.
   [[nodiscard]] const std::string& id_json() const { return id_json_; }
   [[nodiscard]] bool cancelled() const { return cancelled_; }
   // The answer has begun; it must outlive the call, or answer_ended() be called.
