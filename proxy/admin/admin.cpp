@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include <boost/asio/post.hpp>
+
 #include "proxy/admin/answer.hpp"
 #include "proxy/admin/page.hpp"
 #include "proxy/admin/status.hpp"
@@ -31,7 +33,8 @@ Admin::Admin(Sources sources)
       started_(sources_.now()),
       loopback_(is_loopback(sources_.settings.admin.address)),
       activity_(sources_.engine.settings()),
-      live_([this] { return status_text({.limit = 0}); }, [this] { return sources_.now().instant; }),
+      live_([this] { return status_text({.limit = 0, .search = {}, .upstream = {}}); },
+            [this] { return sources_.now().instant; }),
       actions_({.settings = sources_.settings,
                 .engine = sources_.engine,
                 .mask = mask_,
@@ -57,13 +60,36 @@ StatusInput Admin::input() const {
           .now = sources_.now()};
 }
 
-std::string Admin::metrics_text() const {
-  sources_.metrics.refresh(sources_.engine, sources_.now().instant);
-  return sources_.metrics.expose();
+net::Task<std::string> Admin::metrics_text() const {
+  const auto executor = co_await net::asio::this_coro::executor;
+  SubscriptionTotals totals(sources_.settings.upstreams.size());
+  std::optional<SubscriberId> last;
+  std::size_t visited = 0;
+  do {
+    last = sources_.engine.visit_subscriptions_after(last, sources_.now().instant, [&](const SubscriptionView& view) {
+      totals.add(view);
+      ++visited;
+    });
+    if (++visited < SubscriptionWalk::step_subscriptions) continue;
+    visited = 0;
+    co_await net::asio::post(executor, net::use_task);
+  } while (last);
+  sources_.metrics.set(totals);
+  for (const PartnerView& partner : sources_.engine.partners(sources_.now().instant)) sources_.metrics.set(partner);
+  sources_.metrics.set(read_process_stats());
+  co_return sources_.metrics.expose();
 }
 
-std::string Admin::status_text(const StatusQuery& query) const {
-  return to_text(status_json(input(), query));
+net::Task<Json> Admin::status(StatusQuery query) const {
+  SubscriptionWalk walk(sources_.settings, sources_.engine, mask_, std::move(query));
+  const auto executor = co_await net::asio::this_coro::executor;
+  while (walk.step(sources_.now().instant)) co_await net::asio::post(executor, net::use_task);
+  co_return status_json(input(), walk);
+}
+
+net::Task<std::string> Admin::status_text(StatusQuery query) const {
+  const Json json = co_await status(std::move(query));
+  co_return to_text(json);
 }
 
 std::string Admin::history_text() const {
@@ -100,10 +126,10 @@ net::Task<> Admin::answer(net::ServerExchange& client, std::string_view path) {
     body = draining ? "draining\n" : "ready\n";
   } else if (path == "/metrics") {
     answer.content_type = exposition_content_type;
-    body = metrics_text();
+    body = co_await metrics_text();
   } else if (path == "/status") {
     answer.content_type = json;
-    body = status_text(parse_status_query(client.head().target));
+    body = co_await status_text(parse_status_query(client.head().target));
   } else if (path == "/history") {
     answer.content_type = json;
     body = history_text();
@@ -114,7 +140,11 @@ net::Task<> Admin::answer(net::ServerExchange& client, std::string_view path) {
     const PageFile file = page_file(path);
     answer.content_type = file.content_type;
     answer.policy = page_policy;
-    body = path == "/" ? page_html(file.text, status_json(input(), query), query) : std::string(file.text);
+    body = file.text;
+    if (path == "/") {
+      const Json shown = co_await status(query);
+      body = page_html(file.text, shown, query);
+    }
   }
   co_await send(client, answer, body);
 }

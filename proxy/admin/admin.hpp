@@ -8,6 +8,7 @@
 #include "metrics/metrics.hpp"
 #include "proxy/admin/actions.hpp"
 #include "proxy/admin/activity.hpp"
+#include "proxy/admin/json_values.hpp"
 #include "proxy/admin/live.hpp"
 #include "proxy/admin/status_query.hpp"
 #include "proxy/admin/uri_mask.hpp"
@@ -57,8 +58,10 @@ class Admin {
  private:
   [[nodiscard]] bool host_allowed(const codec::RequestHead& head) const;
   net::Task<> answer(net::ServerExchange& client, std::string_view path);
-  [[nodiscard]] std::string metrics_text() const;
-  [[nodiscard]] std::string status_text(const StatusQuery& query) const;
+  // These walk over all subscriptions, and yield to the loop between two steps.
+  net::Task<Json> status(StatusQuery query) const;
+  net::Task<std::string> metrics_text() const;
+  net::Task<std::string> status_text(StatusQuery query) const;
   [[nodiscard]] std::string history_text() const;
   [[nodiscard]] StatusInput input() const;
 

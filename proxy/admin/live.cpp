@@ -22,17 +22,20 @@ class Seat {
 
 }  // namespace
 
-Live::Live(std::function<std::string()> picture, std::function<Instant()> clock)
+Live::Live(std::function<net::Task<std::string>()> picture, std::function<Instant()> clock)
     : picture_(std::move(picture)), clock_(std::move(clock)) {}
 
-const std::string& Live::event() {
+// Where another viewer's task is at it already, the last picture has to do.
+net::Task<> Live::refresh() {
   const Instant begun = clock_();
-  if (begun < stale_at_) return event_;
-  event_ = "event: status\ndata: " + picture_() + "\n\n";
+  if (begun < stale_at_ || (taking_ && !event_.empty())) co_return;
+  taking_ = true;
+  const std::string picture = co_await picture_();
+  taking_ = false;
+  event_ = "event: status\ndata: " + picture + "\n\n";
   const Instant ended = clock_();
   // Less than the interval, so that a viewer whose timer fires a little early still gets a new one.
   stale_at_ = ended + std::max<Duration>(interval / 2, (ended - begun) * thrift);
-  return event_;
 }
 
 net::Task<> Live::serve(net::ServerExchange& client) {
@@ -46,7 +49,8 @@ net::Task<> Live::serve(net::ServerExchange& client) {
   client.begin(std::move(head));
   net::Timer timer(client.transport().executor());
   for (;;) {
-    const std::string now = event();
+    co_await refresh();
+    const std::string now = event_;
     const auto written = co_await client.write(now);
     if (!written) co_return;
     timer.expires_after(interval);

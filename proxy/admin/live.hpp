@@ -17,15 +17,16 @@ class Live {
   static constexpr int thrift = 20;
 
   // `picture` gives one line of JSON. Both must outlive every stream.
-  Live(std::function<std::string()> picture, std::function<Instant()> clock);
+  Live(std::function<net::Task<std::string>()> picture, std::function<Instant()> clock);
 
   // Answers with the stream and goes on until the viewer leaves or the task is cancelled.
   net::Task<> serve(net::ServerExchange& client);
 
  private:
-  [[nodiscard]] const std::string& event();
+  net::Task<> refresh();
 
-  std::function<std::string()> picture_;
+  std::function<net::Task<std::string>()> picture_;
+  bool taking_ = false;
   std::function<Instant()> clock_;
   std::string event_;  // shared by all viewers
   Instant stale_at_ = Instant::min();

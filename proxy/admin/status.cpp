@@ -1,7 +1,5 @@
 #include "proxy/admin/status.hpp"
 
-#include "proxy/admin/status_subscriptions.hpp"
-
 namespace freshet::admin {
 
 namespace {
@@ -119,7 +117,7 @@ Json subscription_sums_json(const SubscriptionSums& sums) {
           {"by_state", std::move(by_state)}};
 }
 
-Json upstreams_json(const StatusInput& input, const std::vector<SubscriptionSums>& subscriptions) {
+Json upstreams_json(const StatusInput& input, const SubscriptionWalk& walk) {
   const auto sessions = session_sums(input.engine);
   Json all = Json::array();
   for (std::size_t i = 0; i < input.settings.upstreams.size(); ++i) {
@@ -141,7 +139,7 @@ Json upstreams_json(const StatusInput& input, const std::vector<SubscriptionSums
                      {"attached", of.attached},
                      {"absent", of.absent},
                      {"by_strategy", counts_json(of.by_strategy)}}},
-                   {"subscriptions", subscription_sums_json(subscriptions[i])}});
+                   {"subscriptions", subscription_sums_json(walk.of(id))}});
   }
   return all;
 }
@@ -163,8 +161,7 @@ Json events_json(const StatusInput& input) {
 
 }  // namespace
 
-Json status_json(const StatusInput& input, const StatusQuery& query) {
-  SubscriptionWalk walk = walk_subscriptions(input, query);
+Json status_json(const StatusInput& input, const SubscriptionWalk& walk) {
   return {{"version", input.version},
           {"now", wall_text(input.now.wall)},
           {"started_at", wall_text(input.started.wall)},
@@ -172,13 +169,13 @@ Json status_json(const StatusInput& input, const StatusQuery& query) {
           {"draining", input.draining},
           {"actions", input.settings.admin.token.has_value()},
           {"partners", partners_json(input)},
-          {"upstreams", upstreams_json(input, walk.of_upstream)},
+          {"upstreams", upstreams_json(input, walk)},
           {"subscriptions",
            {{"total", input.engine.subscription_count()},
-            {"matched", walk.matched},
-            {"offset", query.offset},
-            {"limit", query.limit},
-            {"items", std::move(walk.items)}}},
+            {"matched", walk.matched()},
+            {"offset", walk.query().offset},
+            {"limit", walk.query().limit},
+            {"items", walk.items()}}},
           {"events", events_json(input)}};
 }
 

@@ -5,6 +5,7 @@
 #include "proxy/admin/activity.hpp"
 #include "proxy/admin/json_values.hpp"
 #include "proxy/admin/status_query.hpp"
+#include "proxy/admin/status_subscriptions.hpp"
 #include "proxy/admin/uri_mask.hpp"
 #include "strategies/engine.hpp"
 
@@ -22,8 +23,8 @@ struct StatusInput {
   Now now;
 };
 
-// Everything, with one page of the subscriptions.
-[[nodiscard]] Json status_json(const StatusInput& input, const StatusQuery& query);
+// Everything, with the page of subscriptions of a walk that is over.
+[[nodiscard]] Json status_json(const StatusInput& input, const SubscriptionWalk& walk);
 
 // Requests per second of each partner over the last hour.
 [[nodiscard]] Json history_json(const StatusInput& input);

@@ -11,9 +11,9 @@ const auto live_states = []<std::size_t... I>(std::index_sequence<I...>) {
 }(std::make_index_sequence<state_names.size()>{});
 
 // Of the page: what /status documents, in this order.
-Json shown(const StatusInput& input, const SubscriptionView& view, std::string uri) {
+Json shown(const std::string& upstream, const SubscriptionView& view, std::string uri) {
   return {{"uri", std::move(uri)},
-          {"upstream", input.settings.upstreams[index(view.upstream)].name},
+          {"upstream", upstream},
           {"subscriber", index(view.subscriber)},
           {"state", view.state},
           {"strategy", to_string(view.strategy)},
@@ -45,18 +45,34 @@ void SubscriptionSums::add(const SubscriptionView& view) {
   overdue += age > view.bound ? 1 : 0;
 }
 
-SubscriptionWalk walk_subscriptions(const StatusInput& input, const StatusQuery& query) {
-  SubscriptionWalk walk{.of_upstream = std::vector<SubscriptionSums>(input.settings.upstreams.size())};
-  input.engine.for_each_subscription(input.now.instant, [&](const SubscriptionView& view) {
-    walk.of_upstream[index(view.upstream)].add(view);
-    if (!query.upstream.empty() && input.settings.upstreams[index(view.upstream)].name != query.upstream) return;
-    // What is masked cannot be searched for either: the answer would give it away.
-    if (!query.search.empty() && input.mask.shown(view.uri).find(query.search) == std::string::npos) return;
-    const std::size_t place = walk.matched++;
-    if (place < query.offset || walk.items.size() >= query.limit) return;
-    walk.items.push_back(shown(input, view, input.mask.shown(view.uri)));
-  });
-  return walk;
+SubscriptionWalk::SubscriptionWalk(const config::Settings& settings, const Engine& engine, const UriMask& mask,
+                                   StatusQuery query)
+    : settings_(settings),
+      engine_(engine),
+      mask_(mask),
+      query_(std::move(query)),
+      of_upstream_(settings.upstreams.size()) {}
+
+bool SubscriptionWalk::step(Instant now) {
+  visited_ = 0;
+  // A subscriber without subscriptions is a visit too.
+  for (std::size_t subscribers = 0; visited_ + subscribers < step_subscriptions; ++subscribers) {
+    last_ = engine_.visit_subscriptions_after(last_, now, [this](const SubscriptionView& view) { visit(view); });
+    if (!last_) return false;
+  }
+  return true;
+}
+
+void SubscriptionWalk::visit(const SubscriptionView& view) {
+  ++visited_;
+  of_upstream_[index(view.upstream)].add(view);
+  const std::string& upstream = settings_.upstreams[index(view.upstream)].name;
+  if (!query_.upstream.empty() && upstream != query_.upstream) return;
+  // What is masked cannot be searched for either: the answer would give it away.
+  if (!query_.search.empty() && mask_.shown(view.uri).find(query_.search) == std::string::npos) return;
+  const std::size_t place = matched_++;
+  if (place < query_.offset || items_.size() >= query_.limit) return;
+  items_.push_back(shown(upstream, view, mask_.shown(view.uri)));
 }
 
 }  // namespace freshet::admin

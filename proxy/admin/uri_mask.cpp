@@ -2,9 +2,8 @@
 
 #include <stdexcept>
 
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <openssl/rand.h>
+#include <openssl/sha.h>
 
 namespace freshet::admin {
 
@@ -28,10 +27,11 @@ UriMask::UriMask(bool masks) : masks_(masks) {
 
 std::string UriMask::shown(std::string_view uri) const {
   if (!masks_) return std::string(uri);
-  std::array<unsigned char, EVP_MAX_MD_SIZE> mac{};
-  unsigned size = 0;
-  HMAC(EVP_sha256(), key_.data(), static_cast<int>(key_.size()), reinterpret_cast<const unsigned char*>(uri.data()),
-       uri.size(), mac.data(), &size);
+  // A prefix key is enough: what is shown is cut short, so that nothing can be appended to it.
+  std::string keyed(reinterpret_cast<const char*>(key_.data()), key_.size());
+  keyed += uri;
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> mac{};
+  SHA256(reinterpret_cast<const unsigned char*>(keyed.data()), keyed.size(), mac.data());
   constexpr std::string_view digits = "0123456789abcdef";
   std::string text(scheme_of(uri));
   text += '#';

@@ -182,7 +182,7 @@ TEST_CASE("a viewer is told how things stand at once, by an event of one line") 
 TEST_CASE("viewers are bounded") {
   Loop loop;
   Sidecar sidecar;
-  admin::Live live([] { return std::string("{}"); }, [&] { return sidecar.now.instant; });
+  admin::Live live([]() -> Task<std::string> { co_return "{}"; }, [&] { return sidecar.now.instant; });
   Server server(loop, [&](net::ServerExchange& exchange) { return live.serve(exchange); });
   const auto script = [&]() -> Task<> {
     std::vector<ScriptedPeer> viewers;

@@ -26,6 +26,9 @@ struct World {
   explicit World(bool masks = false) : mask(masks) {}
 
   [[nodiscard]] Json status(const StatusQuery& query = {}) const {
+    SubscriptionWalk walk(config, talk.engine, mask, query);
+    while (walk.step(talk.now)) {
+    }
     return status_json({.settings = config,
                         .engine = talk.engine,
                         .metrics = metrics,
@@ -35,7 +38,7 @@ struct World {
                         .draining = false,
                         .started = {Instant(1000s), WallTime(0s)},
                         .now = {talk.now, WallTime(1'700'000'000'123ms)}},
-                       query);
+                       walk);
   }
   void subscribe(const std::string& uri) {
     talk.there[uri] = "text";
