@@ -205,8 +205,10 @@ class Engine {
 
   // engine_agree.cpp: sessions of one principal that see a resource differently
   [[nodiscard]] bool doubtful(const Watch& watch, const Read& read, const Content& content);
+  [[nodiscard]] static bool compared(const Subscription& sub, const std::optional<Version>& before);
   void doubt(Watch& watch, const Read& read, const Content& content, bool delivered);
-  void resolve_doubt(Watch& watch, const Read& read, const Content& content);
+  void weigh_doubts(Watch& watch, const Read& read, Digest digest);
+  void settle_doubts(Watch& watch);
   void accept_doubted(Watch& watch);
   void split(Watch& watch, const Doubt& doubted);
   void follow(Watch& watch, const Read& read, Digest digest);
@@ -261,6 +263,7 @@ class Engine {
   void judge(Watch* watch, Read& read, const Failed& outcome, bool delivered);
   bool refuse_baseline(const Read& read, Verdict verdict, const RefusalPtr& refusal);
   void judge_content(Watch& watch, const Read& read, const Content& content, bool delivered);
+  void too_late(Watch& watch, const Read& read, Digest digest);
   void credential_works(const Read& read);
   [[nodiscard]] static bool in_order(const Watch& watch, const Read& read);
   [[nodiscard]] static bool overtaken(const Watch& watch, const Read& read, Digest digest);
@@ -341,7 +344,7 @@ class Engine {
   [[nodiscard]] Instant next_read_at(const Partner& p) const;
 
   // engine_view.cpp
-  [[nodiscard]] Duration bound(const Subscription& sub) const;
+  [[nodiscard]] Duration bound(const Subscription& sub, Instant now) const;
 
   [[nodiscard]] const UpstreamSettings& upstream(UpstreamId id) const { return settings_.upstreams[index(id)]; }
   [[nodiscard]] Partner& partner_of(UpstreamId id) { return partners_[index(upstream(id).partner)]; }

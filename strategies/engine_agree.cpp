@@ -9,12 +9,19 @@ namespace freshet {
 
 namespace {
 
-// The session that is asked for a second opinion.
-Subscription* witness(const Watch& watch, SubscriberId apart_from) {
-  const auto it = std::ranges::find_if(watch.holders, [&](const Subscription* sub) {
-    return sub->subscriber->id != apart_from && state::live(sub->state) && !sub->subscriber->absent;
-  });
-  return it == watch.holders.end() ? nullptr : *it;
+constexpr unsigned rounds_max = 3;
+constexpr std::size_t doubts_max = 100;  // sessions that wait for one second opinion
+
+// The session that is asked for a second opinion: the one that saw what stands, else any other that is not in doubt.
+Subscription* witness_for(const Watch& watch, SubscriberId apart_from) {
+  Subscription* found = nullptr;
+  for (Subscription* sub : watch.holders) {
+    const SubscriberId session = sub->subscriber->id;
+    if (session == apart_from || !state::live(sub->state) || sub->subscriber->absent) continue;
+    if (session == watch.version->via) return sub;
+    if (found == nullptr && !in_doubt(watch, session)) found = sub;
+  }
+  return found;
 }
 
 }  // namespace
@@ -24,7 +31,8 @@ bool Engine::doubtful(const Watch& watch, const Read& read, const Content& conte
   if (!version || !is_content(version->digest) || version->digest == content.digest) return false;
   const Subscriber* via = find(read.via);
   if (version->via == read.via || via == nullptr || !via->declared.sessions) return false;
-  if (witness(watch, read.via) == nullptr) return false;
+  if (!watch.doubts.empty() && watch.witness == read.via) return false;
+  if (witness_for(watch, read.via) == nullptr) return false;
   Subscription* sub = holder(watch, read.via);
   const Subscription* other = holder(watch, version->via);
   if (sub == nullptr || !sub->agrees || (other != nullptr && !other->agrees)) return true;
@@ -33,43 +41,61 @@ bool Engine::doubtful(const Watch& watch, const Read& read, const Content& conte
   return !sub->agrees;
 }
 
+// What others see says something to this subscriber only if its own session saw the same before, or sees it now, or
+// was seen to follow the others.
+bool Engine::compared(const Subscription& sub, const std::optional<Version>& before) {
+  const Digest digest = sub.watch->version->digest;
+  if (!sub.subscriber->declared.sessions || !is_content(digest) || sub.agrees) return true;
+  return sub.own && (sub.own == digest || (before && sub.own == before->digest));
+}
+
 void Engine::doubt(Watch& watch, const Read& read, const Content& content, bool delivered) {
-  if (watch.doubt) stale(watch.doubt->read);
-  watch.doubt = std::make_unique<Doubt>(Doubt{read, content, delivered});
+  std::erase_if(watch.doubts, [&](const Doubt& d) { return d.read.via == read.via; });
+  if (watch.doubts.size() >= doubts_max) return stale(read);
+  Subscription* witness = witness_for(watch, read.via);
+  watch.doubts.push_back({read, content, delivered, watch.issued});
+  watch.witness = witness->subscriber->id;
   if (Subscription* sub = holder(watch, read.via)) sub->own = content.digest;
-  ask_soon(*witness(watch, read.via), Errand::poll);
+  ask_soon(*witness, Errand::poll);
   if (watch.handle) partner_of(read.upstream).schedule.postpone(*watch.handle, now_.instant + backoff(0));
 }
 
-// A read in another session than the doubted one: whom does it confirm? Where it confirms neither, the resource
-// changes faster than it is read, and both are believed.
-void Engine::resolve_doubt(Watch& watch, const Read& read, const Content& content) {
-  if (content.digest == watch.version->digest) {
-    const std::unique_ptr<Doubt> apart = std::move(watch.doubt);
-    return split(watch, *apart);
-  }
-  const SubscriberId first = watch.doubt->read.via;
-  accept_doubted(watch);
-  for (const SubscriberId session : {first, read.via}) {
-    if (Subscription* sub = holder(watch, session)) sub->agrees = true;
+// A later read in another session still sees what stands: those in doubt see something of their own.
+void Engine::weigh_doubts(Watch& watch, const Read& read, Digest digest) {
+  if (watch.doubts.empty() || digest != watch.version->digest) return;
+  const bool decides = std::ranges::all_of(
+      watch.doubts, [&](const Doubt& d) { return d.read.via != read.via && d.issued < read.ordinal; });
+  if (!decides) return;
+  for (const Doubt& apart : std::exchange(watch.doubts, {})) split(watch, apart);
+}
+
+// The accepted version changed. Who was in doubt for having seen it first agrees from now on; who saw something else is
+// asked again, and after some rounds the resource is one that changes faster than it is read.
+void Engine::settle_doubts(Watch& watch) {
+  for (const Doubt& doubt : std::exchange(watch.doubts, {})) {
+    Subscription* sub = holder(watch, doubt.read.via);
+    stale(doubt.read);
+    if (sub == nullptr) continue;
+    const bool same = doubt.content.digest == watch.version->digest;
+    if (same || ++sub->unsure >= rounds_max) {
+      sub->agrees = true;
+      if (Subscription* witness = holder(watch, watch.witness)) witness->agrees = true;
+    }
+    Subscription* baseline = baseline_of(doubt.read);
+    if (baseline != nullptr && sub->agrees) {
+      baseline_accepted(*baseline, doubt.read, doubt.content.digest);
+    } else if (!sub->agrees) {
+      ask_soon(*sub, baseline != nullptr ? Errand::baseline : Errand::catchup);
+    }
   }
 }
 
+// Nobody is there any more to ask: what was seen last counts.
 void Engine::accept_doubted(Watch& watch) {
-  const std::unique_ptr<Doubt> doubted = std::move(watch.doubt);
-  if (!in_order(watch, doubted->read)) return;
-  accept(watch, doubted->read, doubted->content, doubted->delivered);
-}
-
-// The read's session now sees what it sees; one that follows the others through a change agrees with them.
-void Engine::follow(Watch& watch, const Read& read, Digest digest) {
-  Subscription* sub = holder(watch, read.via);
-  if (sub == nullptr || !is_content(digest)) return;
-  const bool changed = sub->own && *sub->own != digest;
-  sub->own = digest;
-  if (!changed || !watch.version || watch.version->via == read.via || watch.version->digest != digest) return;
-  sub->agrees = true;
-  if (Subscription* other = holder(watch, watch.version->via)) other->agrees = true;
+  for (const Doubt& doubt : std::exchange(watch.doubts, {})) {
+    if (!in_order(watch, doubt.read)) continue;
+    accept(watch, doubt.read, doubt.content, doubt.delivered);
+  }
 }
 
 void Engine::split(Watch& watch, const Doubt& doubted) {
@@ -82,6 +108,18 @@ void Engine::split(Watch& watch, const Doubt& doubted) {
   as_if.watch = apart.id;
   as_if.ordinal = ++apart.issued;
   accept(apart, as_if, doubted.content, doubted.delivered);
+  reschedule(apart);
+}
+
+// The read's session now sees what it sees; one that follows the others through a change agrees with them.
+void Engine::follow(Watch& watch, const Read& read, Digest digest) {
+  Subscription* sub = holder(watch, read.via);
+  if (sub == nullptr || !is_content(digest)) return;
+  const bool changed = sub->own && *sub->own != digest;
+  sub->own = digest;
+  if (!changed || !watch.version || watch.version->via == read.via || watch.version->digest != digest) return;
+  sub->agrees = true;
+  if (Subscription* other = holder(watch, watch.version->via)) other->agrees = true;
 }
 
 }  // namespace freshet

@@ -51,6 +51,7 @@ void Engine::on(const PrincipalAdopted& e) {
     if (sub.watch == nullptr) continue;
     rejoin(sub, watch_for(caller, {uri, SubscriberId{}}));
     if (state::live(sub.state)) ask_soon(sub, Errand::catchup);
+    reschedule(*sub.watch);
   }
   exit(*s);
   enter(*s, caller);
@@ -87,6 +88,7 @@ void Engine::join(Subscription& sub, Watch& watch) {
   sub.opened_at = watch.issued;
   sub.own.reset();
   sub.agrees = false;
+  sub.unsure = 0;
 }
 
 void Engine::leave(Subscription& sub) {
@@ -94,7 +96,8 @@ void Engine::leave(Subscription& sub) {
   std::erase(watch.holders, &sub);
   sub.watch = nullptr;
   if (!watch.holders.empty()) {
-    if (watch.doubt) accept_doubted(watch);
+    std::erase_if(watch.doubts, [&](const Doubt& d) { return d.read.via == sub.subscriber->id; });
+    if (watch.witness == sub.subscriber->id) accept_doubted(watch);
     return reschedule(watch);
   }
   unschedule(watch);
@@ -111,7 +114,6 @@ void Engine::rejoin(Subscription& sub, Watch& watch) {
   sub.suspect.reset();
   timers_.cancel({TimerKind::grace, sub.id});
   if (std::holds_alternative<state::Subscribing>(sub.state) && !sub.native_busy) ask_soon(sub, Errand::baseline);
-  reschedule(watch);
 }
 
 // 401: no read of our own in this principal's name until one of the client's own, sent later, succeeds. What was kept
@@ -122,7 +124,7 @@ void Engine::suspend(Caller& caller, SubscriberId via) {
   emit(PrincipalRefused{caller.upstream});
   drop_review(caller);
   for (auto& [key, watch] : caller.watches) {
-    watch.doubt.reset();
+    watch.doubts.clear();
     if (!watch.version || watch.version->digest != refused_digest) {
       refused(watch, via);
     }

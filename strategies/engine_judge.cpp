@@ -67,32 +67,36 @@ void Engine::judge(Watch* watch, Read& read, const Content& content, bool delive
 }
 
 void Engine::judge_content(Watch& watch, const Read& read, const Content& content, bool delivered) {
-  Subscription* baseline = baseline_of(read);
-  if (!in_order(watch, read)) {
-    stale(read);
-    if (baseline != nullptr) baseline_accepted(*baseline, read, content.digest);
-    return;
-  }
-  if (overtaken(watch, read, content.digest)) {
-    stale(read);
-    if (baseline != nullptr) baseline_accepted(*baseline, read, content.digest);
-    if (Subscription* sub = reader(watch)) ask_soon(*sub, Errand::poll);
-    return;
-  }
+  if (!in_order(watch, read) || overtaken(watch, read, content.digest)) return too_late(watch, read, content.digest);
   if (content.empty && is_missing(watch.presence)) return not_found(watch, read);
-  if (watch.doubt && watch.doubt->read.via != read.via) {
-    resolve_doubt(watch, read, content);
-    if (find(*read.watch) == &watch && in_order(watch, read)) accept(watch, read, content, delivered);
-    return;
-  }
+  weigh_doubts(watch, read, content.digest);
+  if (find(*read.watch) != &watch) return;
   if (doubtful(watch, read, content)) return doubt(watch, read, content, delivered);
   accept(watch, read, content, delivered);
+}
+
+// A later read was accepted meanwhile, or may have been served later. A baseline has its answer all the same, unless
+// what was accepted is another session's and may differ for that.
+void Engine::too_late(Watch& watch, const Read& read, Digest digest) {
+  stale(read);
+  const std::optional<Version>& version = watch.version;
+  Subscription* baseline = baseline_of(read);
+  if (baseline != nullptr) {
+    const bool comparable =
+        !version || version->digest == digest || sees_the_same(watch, *baseline->subscriber, version->via);
+    if (comparable) return baseline_accepted(*baseline, read, digest);
+    return ask_soon(*baseline, Errand::baseline);
+  }
+  if (!in_order(watch, read)) return;
+  Subscription* again = holder(watch, read.via);
+  if (again == nullptr || !state::live(again->state) || again->subscriber->absent) again = reader(watch);
+  if (again != nullptr) ask_soon(*again, Errand::poll);
 }
 
 // Two reads that were under way together may have been served in either order. Where they differ, neither order is
 // known and a third decides: a version never goes back.
 bool Engine::overtaken(const Watch& watch, const Read& read, Digest digest) {
-  return watch.version && read.dispatched <= watch.version->arrived && digest != watch.version->digest;
+  return watch.version && read.ordinal <= watch.version->issued && digest != watch.version->digest;
 }
 
 void Engine::judge(Watch* watch, Read& read, const NotFound& outcome, bool delivered) {
@@ -195,7 +199,6 @@ void Engine::not_found(Watch& watch, const Read& read) {
   watch.confirmed = read.dispatched;
   watch.failures = 0;
   watch.forbidden = false;
-  watch.doubt.reset();
   ++watch.missing;
   observe(watch, read, false);
   if (watch.presence == Presence::absent) return slow_down(watch);
@@ -221,7 +224,7 @@ void Engine::share(const Watch& watch, const Read& read, const Content& content)
   for (auto it = first; it != last; ++it) {
     Watch* other = it->second;
     const bool same = other->caller->upstream == watch.caller->upstream && other->presence == Presence::present;
-    if (other != &watch && same && !other->caller->refused_at && !other->doubt) others.push_back(other);
+    if (other != &watch && same && !other->caller->refused_at && other->doubts.empty()) others.push_back(other);
   }
   std::ranges::sort(others, {}, [](const Watch* w) { return w->id; });
   for (Watch* other : others) {
@@ -236,8 +239,6 @@ void Engine::share(const Watch& watch, const Read& read, const Content& content)
 void Engine::take(Watch& watch, const Read& read, const Content& content, bool delivered) {
   const std::optional<Version> before = watch.version;
   const bool differs = before && before->digest != content.digest;
-  if (watch.doubt) stale(watch.doubt->read);
-  watch.doubt.reset();
   const bool was_forbidden = std::exchange(watch.forbidden, false);
   watch.accepted = read.ordinal;
   watch.confirmed = read.dispatched;
@@ -253,7 +254,7 @@ void Engine::take(Watch& watch, const Read& read, const Content& content, bool d
                           .raw = content.raw,
                           .ordinal = read.ordinal,
                           .dispatched = read.dispatched,
-                          .arrived = now_.instant,
+                          .issued = watch.issued,
                           .observed_at = now_.wall,
                           .changed_at = before && !differs ? before->changed_at : now_.wall,
                           .via = read.via,
@@ -265,6 +266,7 @@ void Engine::take(Watch& watch, const Read& read, const Content& content, bool d
   observe(watch, read, differs);
   if (watch.handle && content.ttl) partner_of(read.upstream).schedule.set_hint(*watch.handle, *content.ttl);
   if (was_forbidden) reschedule(watch);
+  if (differs) settle_doubts(watch);
   for (std::size_t i = 0; i < watch.holders.size(); ++i) learn(*watch.holders[i], read, before, delivered);
 }
 
@@ -285,10 +287,12 @@ void Engine::learn(Subscription& sub, const Read& read, const std::optional<Vers
   if (read.ordinal <= sub.opened_at) return;  // sent before the subscribe: an older generation's
   if (Subscription* waiting = baseline_of(read); waiting == &sub) return baseline_accepted(sub, read, version.digest);
   if (!state::live(sub.state)) return;
+  if (in_doubt(*sub.watch, sub.subscriber->id)) return;
+  if (read.via != sub.subscriber->id && !compared(sub, before)) return ask_soon(sub, Errand::catchup);
   sub.degraded = false;
   if (!sub.seen && is_content(version.digest)) sub.seen = version.digest;
-  weigh_promptness(sub, before);
   const bool catches_up = read.kind == ReadKind::catchup && read.subscription == sub.id;
+  if (catches_up && read.dispatched > sub.last_update) sub.watchdog_base = version.digest;
   const bool reads_it_itself = read.kind == ReadKind::client && read.via == sub.subscriber->id && delivered;
   if (sub.strategy == Strategy::subscribe && is_content(version.digest) && !catches_up) {
     check_native(sub, read);
@@ -299,6 +303,7 @@ void Engine::learn(Subscription& sub, const Read& read, const std::optional<Vers
   } else if (!before || before->digest != version.digest || !sub.owed_or_told()) {
     found(sub, origin_of(read.kind), before ? std::optional(before->dispatched) : std::nullopt);
   }
+  weigh_promptness(sub, before);
   progress(sub);
   tell(sub);
 }

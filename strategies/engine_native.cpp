@@ -115,6 +115,7 @@ void Engine::renew(Subscription& sub) {
   move(sub, native ? Strategy::subscribe : Strategy::poll, StrategyReason::redeclared);
   if (std::holds_alternative<state::Discovered>(sub.state)) return;
   if (state::live(sub.state)) transition(sub.state, doubted);
+  reschedule(*sub.watch);
   if (native) {
     if (!sub.native_busy) ask_native(sub, Errand::subscribe);
   } else if (std::holds_alternative<state::Subscribing>(sub.state)) {

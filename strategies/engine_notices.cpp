@@ -50,7 +50,7 @@ void Engine::tell(Subscription& sub) {
                 .verbatim = sub.verbatim,
                 .version = {},
                 .observed_at = {},
-                .bound = bound(sub)};
+                .bound = bound(sub, now_.instant)};
   if (const std::optional<Version>& version = sub.watch->version; version && is_content(version->digest)) {
     effect.version = to_hex(version->digest);
     effect.observed_at = version->observed_at;

@@ -52,7 +52,8 @@ void Engine::on(const ReadAsked& e) {
 bool Engine::may_serve(const Watch& watch, const Subscriber& s, const Subscription* sub) {
   const Duration max_age = upstream(s.upstream).reads_max_age;
   if (sub == nullptr || sub->told == sub->answered || watch.result == nullptr || !watch.version) return false;
-  if (watch.presence != Presence::present || watch.doubt || !sees_the_same(watch, s, watch.version->via)) return false;
+  if (watch.presence != Presence::present || !watch.doubts.empty() || !sees_the_same(watch, s, watch.version->via))
+    return false;
   const Instant dispatched = watch.version->dispatched;
   return now_.instant - dispatched <= max_age && fresh_enough(watch, s, sub, dispatched);
 }
@@ -127,6 +128,12 @@ void Engine::deliver(Subscriber& s, const std::string& uri, Digest digest, Insta
   const Watch& watch = *sub->watch;
   if (!state::live(sub->state) || !watch.version) return;
   if (digest == absent_digest && watch.presence == Presence::tombstone_pending) return;
+  const bool waits = in_doubt(watch, s.id);
+  if (waits || !compared(*sub, watch.version)) {
+    sub->answered = sub->told;  // by what is not judged yet: if it differs in the end, that is news
+    if (!waits) ask_soon(*sub, Errand::catchup);
+    return;
+  }
   const Digest current = watch.version->digest;
   if (digest == current) {
     if (sub->last_update < dispatched) sub->nothing_owed();

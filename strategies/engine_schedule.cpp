@@ -78,7 +78,9 @@ bool Engine::moot(const Subscription& sub, const Waiting& entry) const {
   }
   if (fenced || sub.subscriber->absent || sub.watch->forbidden || sub.watch->caller->refused_at) return true;
   // A later read that is known to all holders does as well, but for what must be seen in this very session.
-  return sub.strategy == Strategy::poll && !sub.watch->doubt && sub.watch->confirmed > entry.since;
+  const bool comparable = sub.agrees || !sub.subscriber->declared.sessions || sub.watch->holders.size() == 1;
+  return sub.strategy == Strategy::poll && comparable && sub.watch->doubts.empty() &&
+         sub.watch->confirmed > entry.since;
 }
 
 void Engine::give_up(Subscription& sub, Errand errand) {

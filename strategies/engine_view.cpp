@@ -8,18 +8,18 @@ namespace freshet {
 // What the present schedule allows, not what was wished for: from the last accepted read to the end of the next one. A
 // read's own time counts: the picture ages while it travels. Where no read is planned (nobody listens, or it may not
 // be read) there is no bound but the present age.
-Duration Engine::bound(const Subscription& sub) const {
+Duration Engine::bound(const Subscription& sub, Instant now) const {
   const Watch& watch = *sub.watch;
   const UpstreamSettings& settings = upstream(watch.caller->upstream);
   const Partner& p = partner_of(watch.caller->upstream);
-  const Duration age = watch.accepted > 0 ? now_.instant - watch.confirmed : Duration::zero();
-  const Instant resumes = p.paused ? std::max(p.breaker.paused_until(), now_.instant) : now_.instant;
-  const Duration travels = settings.read_timeout + (resumes - now_.instant);
+  const Duration age = watch.accepted > 0 ? now - watch.confirmed : Duration::zero();
+  const Instant resumes = p.paused ? std::max(p.breaker.paused_until(), now) : now;
+  const Duration travels = settings.read_timeout + (resumes - now);
   if (sub.strategy == Strategy::subscribe) {
-    const Instant check = timers_.at({TimerKind::watchdog, sub.id}).value_or(now_.instant + silence_limit(sub));
-    return age + (std::max(check, now_.instant) - now_.instant) + watch.freshness->watchdog_grace + travels;
+    const Instant check = timers_.at({TimerKind::watchdog, sub.id}).value_or(now + silence_limit(sub));
+    return age + (std::max(check, now) - now) + watch.freshness->watchdog_grace + travels;
   }
-  if (watch.handle && !p.held) return p.schedule.bound(*watch.handle, now_.instant) + travels;
+  if (watch.handle && !p.held) return p.schedule.bound(*watch.handle, now) + travels;
   return std::max(watch.freshness->plan.interval_max, age) + travels;
 }
 
@@ -47,7 +47,7 @@ std::optional<SubscriberId> Engine::visit_subscriptions_after(
                           .degraded = sub.degraded,
                           .absent = s.absent,
                           .age = {},
-                          .bound = bound(sub),
+                          .bound = bound(sub, now),
                           .confirmed_at = {},
                           .changed_at = {},
                           .next_read_in = {},

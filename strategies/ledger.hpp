@@ -2,6 +2,7 @@
 // alone; the engine moves them.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
@@ -26,8 +27,8 @@ struct Version {
   RawDigest raw;
   Ordinal ordinal = 0;     // of the last read that saw it
   Instant dispatched{};    // of that read
-  Instant arrived{};       // when it was accepted
-  WallTime observed_at{};  // the same, to be shown
+  Ordinal issued = 0;      // up to this one, reads had been sent when it was accepted
+  WallTime observed_at{};  // when it was accepted
   WallTime changed_at{};   // when the first read that saw it was accepted
   SubscriberId via;        // in whose session it travelled
   std::string mime_type;
@@ -65,6 +66,7 @@ struct Subscription {
   Instant delivered_at = Instant::min();
   std::optional<Digest> own;  // what the last read in its own session saw
   bool delivered = false;     // `seen` was delivered, not only taken from the baseline
+  std::uint8_t unsure = 0;    // rounds in which neither it nor another session was confirmed
   bool agrees = false;        // its session was seen to follow the shared version through a change
   std::uint32_t news = 0;
   std::uint32_t told = 0;
@@ -185,6 +187,7 @@ struct Doubt {
   Read read;
   Content content;
   bool delivered;
+  Ordinal issued;  // up to this one, reads had been sent when it arrived
 };
 
 struct Watch {
@@ -209,7 +212,8 @@ struct Watch {
   Instant updated = Instant::min();         // last native update of this URI, or below it, for any holder
   std::optional<Scheduler::Handle> handle;  // its place in the poll schedule
   ResultPtr result;                         // of the last accepted read, for reads_max_age
-  std::unique_ptr<Doubt> doubt;
+  std::vector<Doubt> doubts;                // at most one per session
+  SubscriberId witness{};                   // whom they wait for
 
   // The one acceptance point for order: a read that was dispatched before the last accepted one comes too late.
   [[nodiscard]] bool accepts(Ordinal ordinal) const { return ordinal <= issued && ordinal > accepted; }
@@ -217,6 +221,11 @@ struct Watch {
 
 // Where lists cannot confirm an absence, so many reads in a row do.
 inline constexpr unsigned missing_reads_to_confirm = 2;
+
+// Whether a read of this session waits for a second opinion.
+[[nodiscard]] inline bool in_doubt(const Watch& watch, SubscriberId session) {
+  return std::ranges::any_of(watch.doubts, [&](const Doubt& d) { return d.read.via == session; });
+}
 
 // The last completed scan of a principal's resources/list.
 struct Snapshot {

@@ -29,9 +29,12 @@ void Simulation::check_budget() {
 void Simulation::check_bounds(bool calm) {
   engine_.for_each_subscription(now_, [&](const SubscriptionView& v) {
     if (!v.age || v.absent) return;
-    if (*v.age > v.bound) fail("P5: older than its bound");
+    if (*v.age > v.bound) {
+      fail("P5: " + std::string(v.uri) + " of " + std::to_string(index(v.subscriber)) + " (" + std::string(v.state) +
+           ") is " + std::to_string(seconds(*v.age)) + " s old, its bound is " + std::to_string(seconds(v.bound)) + " s");
+    }
     Promise& promise = promises_.try_emplace({v.subscriber, std::string(v.uri)}, Promise{now_, v.bound}).first->second;
-    if (calm && v.strategy == Strategy::poll && now_ - promise.made <= promise.bound && *v.age > promise.bound) {
+    if (calm && v.next_read_in && now_ - promise.made <= promise.bound && *v.age > promise.bound) {
       fail("P5: older than the bound that was promised");
     }
     promise = {now_, v.bound};
@@ -44,6 +47,7 @@ void Simulation::check_convergence() {
     for (unsigned uri = 0; uri < uris; ++uri) {
       const Held& held = clients_[client].held[uri];
       if (!held.subscribed || held.unanswered()) continue;
+      if (held.content == refused) continue;  // it saw the refusal: only its own next read may end that
       if (!held.confirmed) return fail("P1: a subscribe was never answered");
       const int now = sees(client, uri);
       const bool holds = held.content ? *held.content == now : held.degraded || held.baselines.contains(now);

@@ -65,10 +65,11 @@ Violation Simulation::run(Figures& figures) {
   for (const Step& step : script_.steps) at(1s + step.at, [this, &step] { perform(step); });
   run_until(now_ + 1s + script_.length);
   calm_down();
-  const Instant quiet = now_ + world_.interval * 12 + 90s;
-  while (now_ < quiet && violation_.empty()) {
+  const Duration length = world_.interval * 12 + 90s;
+  const Instant settled = now_ + length / 2;  // what happened last is known by then
+  for (const Instant quiet = now_ + length; now_ < quiet && violation_.empty();) {
     run_until(now_ + world_.interval / 2);
-    check_bounds(true);
+    check_bounds(now_ > settled);
   }
   check_convergence();
   check_budget();
@@ -207,8 +208,8 @@ void Simulation::detach(unsigned client) {
   c.absent_since = now_;
   ++c.stream;
   drop_debts(client);
-  for (const NoticeId notice : std::exchange(c.queued, {})) apply(NoticeSettled{notice, false});
   apply(StreamDetached{c.id});
+  for (const NoticeId notice : std::exchange(c.queued, {})) apply(NoticeSettled{notice, false});
 }
 
 void Simulation::subscribe(unsigned client, unsigned uri) {

@@ -27,13 +27,14 @@ int Truth::sees(unsigned client, unsigned principal, unsigned uri) const {
 }
 
 ReadOutcome Truth::read(unsigned client, unsigned principal, unsigned uri) const {
-  if (revoked_[principal]) return Unauthorized{};
-  if (forbidden_[uri][principal]) return Forbidden{};
-  if (!present_[uri]) return NotFound{};
+  static const RefusalPtr why = std::make_shared<const Refusal>();
+  if (revoked_[principal]) return Unauthorized{why};
+  if (forbidden_[uri][principal]) return Forbidden{why};
+  if (!present_[uri]) return NotFound{why};
   const unsigned who = owner(client, principal);
   const int value = resources_[uri][who].value;
   Content content;
-  content.digest = Digest{{static_cast<std::uint64_t>(value), 1000 + uri * 16 + who}};
+  content.digest = Digest{{static_cast<std::uint64_t>(value), 1024 + uri * 16 + who}};
   content.raw = RawDigest{{content.digest.high, content.digest.low}};
   content.result = std::make_shared<const std::string>();
   return content;
