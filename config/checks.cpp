@@ -20,6 +20,7 @@ class Checker {
       not_above("limits.", "subscriptions_per_session_max", "subscriptions_max",
                 std::to_string(limits.subscriptions_per_session_max), std::to_string(limits.subscriptions_max));
     }
+    check_plan("plan.", settings_.plan);
     if (needs_upstream && settings_.upstreams.empty()) {
       problems_.add_at("upstreams",
                        "no upstream: give --upstream URL, FRESHET_UPSTREAM, or upstreams in --config FILE");
@@ -58,6 +59,12 @@ class Checker {
     if (low_value > high_value) not_above(path, low, high, to_string(low_value), to_string(high_value));
   }
 
+  void check_plan(const std::string& path, const Workload& plan) {
+    if (plan.resources_per_session <= plan.distinct_resources) return;
+    not_above(path, "resources_per_session", "distinct_resources", std::to_string(plan.resources_per_session),
+              std::to_string(plan.distinct_resources));
+  }
+
   // A contradiction that a rule only inherits is the upstream's: `inherited` is null there.
   void check_freshness(const std::string& path, const Freshness& f, const Freshness* inherited) {
     struct Order {
@@ -87,6 +94,13 @@ class Checker {
     if (upstream.url.host.empty() && !problems_.has_place(path + ".url")) problems_.add_at(path, "needs a url");
     check_order(path + ".reads.", "baseline_wait", upstream.reads.baseline_wait, "timeout", upstream.reads.timeout);
     check_freshness(path + ".freshness.", upstream.freshness, nullptr);
+    const Workload& all = settings_.plan;
+    const bool same_plan = upstream.plan.resources_per_session == all.resources_per_session &&
+                           upstream.plan.distinct_resources == all.distinct_resources;
+    if (!same_plan) check_plan(path + ".plan.", upstream.plan);
+    double planned = 0;
+    for (const Rule& rule : upstream.rules) planned += rule.plan_share.value_or(0);
+    if (planned > 1 + 1e-9) problems_.add_at(path + ".rules", "the plan_share of all must not exceed 100% together");
     const bool plain = !upstream.url.tls && !upstream.url.host.empty();
     if (plain && (!upstream.tls.ca_file.empty() || !upstream.tls.verify)) {
       warnings_.add(problems_.place_of(path + ".tls"), path + ".tls", "has no effect: the url is not https");

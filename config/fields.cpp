@@ -115,9 +115,6 @@ void add_limits(Table<Settings>& t) {
   t.add("limits.subscriptions_max", in(&Limits::subscriptions_max), count(1, many), live, "Subscriptions at once.");
   t.add("limits.subscriptions_per_session_max", in(&Limits::subscriptions_per_session_max), count(1, many), live,
         "Subscriptions of one session or listen stream.");
-  t.add("limits.watches_max", in(&Limits::watches_max), count(1, many), live,
-        "Watched resources at once; one watch serves every subscriber of one principal.");
-  t.add("limits.listens_max", in(&Limits::listens_max), count(1, many), live, "subscriptions/listen streams at once.");
   t.add("limits.seen_per_session_max", in(&Limits::seen_per_session_max), count(0, many), live,
         "Resources that a session read without subscribing, whose digests are kept.");
 }
@@ -137,6 +134,33 @@ void add_streams_and_rest(Table<Settings>& t) {
   t.add("principal_headers", at(&Settings::principal_headers), list_of(header_name()), restart,
         "Headers that tell callers apart, beside Authorization, X-Api-Key and Cookie.")
       .example = "[x-tenant-id]";
+}
+
+Fields<Workload> make_workload() {
+  constexpr std::size_t many = 10'000'000;
+  Table<Workload> t("plan-");
+  t.add("sessions_per_day", at(&Workload::sessions_per_day), count(0, many), live,
+        "What freshet plan reckons with: sessions that begin in a day.");
+  t.add("session_length", at(&Workload::session_length), duration(1s, 30 * day), live, "How long one lasts.");
+  t.add("resources_per_session", at(&Workload::resources_per_session), count(0, many), live,
+        "Resources that one subscribes to.");
+  t.add("distinct_resources", at(&Workload::distinct_resources), count(1, many), live,
+        "Resources that one principal's sessions choose among.");
+  t.add("principals", at(&Workload::principals), count(0, many), live,
+        "Credentials that the sessions carry between them: those of one share their polls. 0: each has its own; 1: all "
+        "share.");
+  t.add("client_requests_per_session", at(&Workload::client_requests_per_session), count(0, many), live,
+        "Requests that a session's client makes itself; they count against the budget first.");
+  t.add("busy_hours", at(&Workload::busy_hours), hours(), live, "The busy part of the day.");
+  t.add("busy_share", at(&Workload::busy_share), fraction(0, 1), live,
+        "Share of the day's sessions that begin in the busy hours.");
+  return t.take();
+}
+
+template <class S>
+Fields<S> without_flags(Fields<S> fields) {
+  for (Field<S>& field : fields) field.flag.clear();
+  return fields;
 }
 
 void add_identity(Table<Upstream>& t) {
@@ -269,6 +293,7 @@ Fields<Upstream> make_upstream() {
   t.add_all(lifted<Upstream>(freshness_fields(), "freshness.", at(&Upstream::freshness)));
   add_behaviour(t);
   add_wire(t);
+  t.add_all(without_flags(lifted<Upstream>(workload_fields(), "plan.", at(&Upstream::plan))));
   return t.take();
 }
 
@@ -279,9 +304,11 @@ Fields<Rule> make_rule() {
   match.example = "\"deploy://*\"";
   match.required = true;
   t.add_all(lifted<Rule>(freshness_fields(), "", at(&Rule::freshness)));
-  Fields<Rule> fields = t.take();
-  for (Field<Rule>& field : fields) field.flag.clear();
-  return fields;
+  t.add("plan_share", at(&Rule::plan_share), optional_of(fraction(0, 1)), live,
+        "For freshet plan: the share of what a session subscribes to. Unset: an even part of what the other rules "
+        "leave.")
+      .example = "20%";
+  return without_flags(t.take());
 }
 
 Fields<Partner> make_partner() {
@@ -320,6 +347,7 @@ const Fields<Settings>& global_fields() {
     add_admin_and_log(t);
     add_limits(t);
     add_streams_and_rest(t);
+    t.add_all(lifted<Settings>(workload_fields(), "plan.", at(&Settings::plan)));
     return t.take();
   }();
   return fields;
@@ -327,6 +355,11 @@ const Fields<Settings>& global_fields() {
 
 const Fields<Freshness>& freshness_fields() {
   static const Fields<Freshness> fields = make_freshness();
+  return fields;
+}
+
+const Fields<Workload>& workload_fields() {
+  static const Fields<Workload> fields = make_workload();
   return fields;
 }
 

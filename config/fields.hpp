@@ -15,6 +15,8 @@ namespace freshet::config {
 [[nodiscard]] const Fields<Upstream>& upstream_fields();  // freshness_fields() included, in their group "freshness"
 [[nodiscard]] const Fields<Partner>& partner_fields();
 [[nodiscard]] const Fields<Freshness>& freshness_fields();
+// In global_fields(), and without flags in upstream_fields(), in their group "plan".
+[[nodiscard]] const Fields<Workload>& workload_fields();
 [[nodiscard]] const Fields<Rule>& rule_fields();
 
 // The flag --config, which names the file and so cannot stand in it.

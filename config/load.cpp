@@ -92,12 +92,14 @@ class Loader {
     // One that is given by flags alone.
     if (items.empty() && overrides_.contains("upstream")) items.emplace_back();
     for (std::size_t i = 0; i < items.size(); ++i) {
-      settings.upstreams.push_back(load_upstream(items[i], item_path("upstreams", i), items.size() == 1));
+      settings.upstreams.push_back(
+          load_upstream(items[i], item_path("upstreams", i), settings.plan, items.size() == 1));
     }
   }
 
-  Upstream load_upstream(const Value& item, const std::string& path, bool only_one) {
+  Upstream load_upstream(const Value& item, const std::string& path, const Workload& plan, bool only_one) {
     Upstream upstream;
+    upstream.plan = plan;
     apply_map(upstream, item, upstream_fields(), {"rules"}, path, problems_);
     apply_overrides(upstream, only_one ? overrides_ : without_one_upstream_fields(), upstream_fields(), path,
                     problems_);

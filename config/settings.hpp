@@ -14,6 +14,7 @@
 #include "config/secret.hpp"
 #include "strategies/ids.hpp"
 #include "strategies/time.hpp"
+#include "strategies/workload.hpp"
 
 namespace freshet::config {
 
@@ -83,8 +84,6 @@ struct Limits {
   std::size_t sessions_max = 20'000;
   std::size_t subscriptions_max = 200'000;
   std::size_t subscriptions_per_session_max = 1'000;
-  std::size_t watches_max = 200'000;
-  std::size_t listens_max = 20'000;          // modern subscriptions/listen streams at once
   std::size_t seen_per_session_max = 1'000;  // digests kept of URIs that were read and are not watched
 };
 
@@ -112,8 +111,9 @@ struct Freshness {
 };
 
 struct Rule {
-  std::string match;    // a glob over the whole URI: see strategies/glob.hpp
-  Freshness freshness;  // complete: the upstream's, changed by what the rule sets
+  std::string match;                 // a glob over the whole URI: see strategies/glob.hpp
+  Freshness freshness;               // complete: the upstream's, changed by what the rule sets
+  std::optional<double> plan_share;  // of what a session subscribes to; none: an even part of what the others leave
 };
 
 // A header that is put on every request to an upstream, in place of what a client sent under that name.
@@ -172,6 +172,7 @@ struct Upstream {
 
   Freshness freshness;
   std::vector<Rule> rules;  // the first that matches counts
+  Workload plan;            // Settings::plan, changed by what the upstream sets
 };
 
 enum class Enforce { polls, all };
@@ -199,6 +200,7 @@ struct Settings {
   Limits limits;
   Streams streams;
   Duration drain_time_max = 20s;
+  Workload plan;                               // what `freshet plan` reckons with, for each upstream
   std::vector<std::string> principal_headers;  // beside Authorization, X-Api-Key and Cookie; lower case
   std::vector<Upstream> upstreams;             // index: UpstreamId
   std::vector<Partner> partners;               // index: PartnerId; every upstream's partner is here

@@ -116,6 +116,10 @@ std::string to_string(Duration duration) {
   return std::to_string(ns) + "ns";
 }
 
+std::string to_string(const Hours& hours) {
+  return std::to_string(hours.from) + "-" + std::to_string(hours.to);
+}
+
 std::string bytes_text(std::size_t bytes) {
   for (const std::string_view name : {"GiB", "MiB", "KiB"}) {
     const auto unit = std::find_if(byte_units.begin(), byte_units.end(), [&](const auto& u) { return u.name == name; });
@@ -176,6 +180,16 @@ Parsed<double> parse_fraction(std::string_view text) {
   return percent ? *number / 100 : *number;
 }
 
+Parsed<Hours> parse_hours(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  const Parsed<std::size_t> from = parse_count(text.substr(0, dash));
+  const Parsed<std::size_t> to = parse_count(dash == std::string_view::npos ? "" : text.substr(dash + 1));
+  if (!from || !to || *from > hours_per_day || *to > hours_per_day || *from == *to) {
+    return Mistake{"must be hours of the day such as 9-17, 22-6 or 0-24, not " + quoted(text)};
+  }
+  return Hours{static_cast<unsigned>(*from), static_cast<unsigned>(*to)};
+}
+
 Type<Duration> duration(Duration min, Duration max) {
   return ranged<Duration>("duration", parse_duration, duration_text, min, max);
 }
@@ -196,6 +210,10 @@ Type<std::uint32_t> small_count(std::uint32_t min, std::uint32_t max) {
     return fits ? Parsed<std::uint32_t>(static_cast<std::uint32_t>(*fits)) : fits.mistake();
   };
   return scalar_type<std::uint32_t>("number", read, [](const std::uint32_t& n) { return std::to_string(n); });
+}
+
+Type<Hours> hours() {
+  return scalar_type<Hours>("hours", parse_hours, [](const Hours& h) { return to_string(h); });
 }
 
 Type<double> rate(double min, double max) {

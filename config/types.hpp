@@ -42,6 +42,8 @@ Type<std::size_t> count(std::size_t min, std::size_t max);
 Type<std::uint32_t> small_count(std::uint32_t min, std::uint32_t max);
 // Requests per second: "10", "10/s", "600/m", "3600/h".
 Type<double> rate(double min, double max);
+// Hours of the day: "9-17", "22-6".
+Type<Hours> hours();
 // "10%" or "0.1".
 Type<double> fraction(double min, double max);
 Type<double> number(double min, double max);
@@ -70,12 +72,14 @@ Type<E> choice(std::vector<std::pair<std::string_view, E>> names);
 [[nodiscard]] Parsed<std::size_t> parse_bytes(std::string_view text);
 [[nodiscard]] Parsed<double> parse_rate(std::string_view text);
 [[nodiscard]] Parsed<double> parse_fraction(std::string_view text);
+[[nodiscard]] Parsed<Hours> parse_hours(std::string_view text);
 [[nodiscard]] Parsed<Address> parse_address(std::string_view text);
 [[nodiscard]] Parsed<Url> parse_url(std::string_view text);
 
 [[nodiscard]] std::string to_string(Duration duration);  // exact, in the largest unit that is
 [[nodiscard]] std::string bytes_text(std::size_t bytes);
 [[nodiscard]] std::string number_text(double number);
+[[nodiscard]] std::string to_string(const Hours& hours);
 [[nodiscard]] std::string to_string(const Address& address);
 [[nodiscard]] std::string to_string(const Url& url);
 

@@ -6,6 +6,7 @@
 #include "config/secret.hpp"
 #include "config/settings.hpp"
 #include "proxy/admin/admin.hpp"
+#include "proxy/app/engine_settings.hpp"
 #include "proxy/app/loop.hpp"
 #include "proxy/net/listener.hpp"
 #include "proxy/session/gateway.hpp"
@@ -35,8 +36,5 @@ class App {
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };
-
-// The engine's view of the configuration.
-[[nodiscard]] Settings engine_settings(const config::Settings& settings);
 
 }  // namespace freshet::app

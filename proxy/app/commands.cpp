@@ -11,6 +11,7 @@
 #include "proxy/app/app.hpp"
 #include "proxy/app/demo.hpp"
 #include "proxy/app/log_setup.hpp"
+#include "proxy/app/plan_report.hpp"
 #include "proxy/net/log.hpp"
 
 namespace freshet::app {
@@ -40,6 +41,12 @@ int serve(const config::Settings& settings, const config::Environment& environme
                            {"interval_s", std::to_string(seconds(upstream.freshness.interval))}});
   }
   io.run();
+  return 0;
+}
+
+int plan(const config::Settings& settings, bool json) {
+  const std::vector<PartnerPlan> plans = plans_of(settings);
+  std::cout << (json ? plan_json(plans).dump(2) + "\n" : plan_text(settings, plans));
   return 0;
 }
 
@@ -73,12 +80,12 @@ int run_command(const config::LoadResult& loaded, const config::Sources& sources
     case Kind::top:
       return top(loaded.settings);
     case Kind::plan:
+      return plan(loaded.settings, loaded.command.has("json"));
     case Kind::help:
     case Kind::version:
       break;
   }
-  std::cerr << "freshet: this command is not there yet\n";
-  return 1;
+  return 0;  // done above
 }
 
 }  // namespace freshet::app

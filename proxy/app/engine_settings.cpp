@@ -1,6 +1,6 @@
-#include <algorithm>
+#include "proxy/app/engine_settings.hpp"
 
-#include "proxy/app/app.hpp"
+#include <algorithm>
 
 namespace freshet::app {
 

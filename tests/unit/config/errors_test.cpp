@@ -117,6 +117,16 @@ TEST_CASE("settings that contradict each other are found, wherever they were set
 )");
 }
 
+TEST_CASE("a plan of more than there is is found where it stands") {
+  CHECK(errors_of({{}, {}, "plan: {resources_per_session: 200}\n" + one_upstream}) ==
+        "freshet.yaml:1:31: plan.resources_per_session: resources_per_session (200) must not exceed "
+        "distinct_resources (100)\n");
+  const std::string rules =
+      "    rules:\n      - {match: \"a:*\", plan_share: 70%}\n      - {match: \"b:*\", plan_share: 40%}\n";
+  CHECK(errors_of({{}, {}, one_upstream + rules}) ==
+        "freshet.yaml:4:7: upstreams[0].rules: the plan_share of all must not exceed 100% together\n");
+}
+
 TEST_CASE("an upstream that a fixed interval polls may be polled faster than the adaptive limit") {
   CHECK(errors_of({{"--interval", "250ms"}, {}, one_upstream}).empty());
 }

@@ -72,6 +72,18 @@ TEST_CASE("a flag sets every upstream, and a rule keeps what it says itself") {
   CHECK(freshness_for(upstreams[0], "other").interval == 7s);
 }
 
+TEST_CASE("an upstream is planned as all are, but for what it says itself") {
+  const std::string file =
+      "plan: {sessions_per_day: 50, busy_hours: 8-12}\nupstreams:\n"
+      "  - {name: a, url: http://a.example.test/a, plan: {busy_hours: 22-6}}\n"
+      "  - {name: b, url: http://a.example.test/b}\n";
+  const Settings settings = load_given({{"--plan-sessions-per-day", "70"}, {}, file}).settings;
+  REQUIRE(settings.upstreams.size() == 2);
+  CHECK(settings.upstreams[0].plan.sessions_per_day == 70);
+  CHECK(settings.upstreams[0].plan.busy_hours == Hours{22, 6});
+  CHECK(settings.upstreams[1].plan.busy_hours == Hours{8, 12});
+}
+
 TEST_CASE("upstreams share the partner that they name, and one that is not in the file has the defaults") {
   const std::string file = R"(partners:
   - {name: acme, rate: 3}

@@ -48,6 +48,18 @@ TEST_CASE("sizes are read in binary and decimal units") {
   }
 }
 
+TEST_CASE("hours of the day go over midnight, and are whole") {
+  CHECK(*parse_hours("9-17") == Hours{9, 17});
+  CHECK(parse_hours("22-6")->length() == 8);
+  CHECK(parse_hours("22-6")->contains(0));
+  CHECK_FALSE(parse_hours("22-6")->contains(6));
+  CHECK(parse_hours("0-24")->length() == 24);
+  for (const char* wrong : {"", "9", "9-", "-17", "9-25", "9-9", "9:30-17", "9-17h"}) {
+    INFO(wrong);
+    CHECK_FALSE(parse_hours(wrong));
+  }
+}
+
 TEST_CASE("rates and shares are read with and without their sign") {
   CHECK(*parse_rate("10") == 10);
   CHECK(*parse_rate("10/s") == 10);
