@@ -194,12 +194,12 @@ void Pricer::spend(Hour& hour) const {
   const double for_polls = std::max(plan.available_per_s - plan.baselines_per_s - plan.lists_per_s, patience);
   double wished = 0.0;
   for (const WatchKind& kind : hour.watched) wished += kind.wished_per_s();
-  plan.stretch = std::max(1.0, wished / for_polls);
   plan.wished_per_s = plan.baselines_per_s + plan.lists_per_s + wished;
   hour.spreads = spread(hour.watched, for_polls);
   double polls = 0.0;
   for (std::size_t i = 0; i < hour.watched.size(); ++i) polls += hour.watched[i].watches / hour.spreads[i].interval_s;
   check_credentials(hour, std::max(for_polls - polls, 0.0));
+  plan.stretch = std::max(1.0, (plan.wished_per_s - plan.baselines_per_s - plan.lists_per_s) / for_polls);
 }
 
 Pricer::Hour Pricer::hour_plan(unsigned at) const {

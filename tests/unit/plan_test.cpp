@@ -118,6 +118,17 @@ TEST_CASE("a principal is read for once in its period, however slow its polls ar
   CHECK(p.age_mean_s == Approx(10));
 }
 
+TEST_CASE("where the reads of principals do not fit, the plan says by how much") {
+  Workload w = even_workload();
+  w.resources_per_session = 1;
+  w.client_requests_per_session = 0;
+  Given given(each(10min), w);
+  given.budget().rate_per_s = 0.25 + 10.0 / 3600;
+  given.budget().client_reserve = 0;
+  CHECK_FALSE(given.price_now().busiest.fits());
+  CHECK(given.price_now().busiest.stretch == Approx(0.5 / 0.25));
+}
+
 TEST_CASE("a client that leaves without a word costs polls for the grace") {
   Given given(each(30s));
   given.settings.upstreams[0].absent_grace = 6min;
