@@ -47,10 +47,18 @@ void Engine::on(const PrincipalAdopted& e) {
   Subscriber* s = find(e.subscriber);
   if (s == nullptr || s->caller->principal == e.principal) return;
   Caller& caller = caller_for(s->upstream, e.principal);
+  if (caller.refused_at) lift_suspension(caller);  // it was accepted just now
   for (auto& [uri, sub] : s->subscriptions) {
     if (sub.watch == nullptr) continue;
     rejoin(sub, watch_for(caller, {uri, SubscriberId{}}));
-    if (state::live(sub.state)) ask_soon(sub, Errand::catchup);
+    if (state::live(sub.state)) {
+      ask_soon(sub, Errand::catchup);
+      const std::optional<Version>& version = sub.watch->version;
+      if (version && !is_content(version->digest) && sub.seen != version->digest) {
+        found(sub, Origin::poll, std::nullopt);  // refused to this principal before: no read will say so again
+        tell(sub);
+      }
+    }
     reschedule(*sub.watch);
   }
   exit(*s);
