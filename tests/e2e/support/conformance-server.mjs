@@ -11,17 +11,17 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 
-const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==";
+export const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==";
 const WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=";
 const RETRY_MS = 500;
 
-const text = (value) => ({ type: "text", text: value });
-const image = { type: "image", data: PNG, mimeType: "image/png" };
+export const text = (value) => ({ type: "text", text: value });
+export const image = { type: "image", data: PNG, mimeType: "image/png" };
 const audio = { type: "audio", data: WAV, mimeType: "audio/wav" };
-const embedded = (uri) => ({ type: "resource", resource: { uri, mimeType: "text/plain", text: "An embedded resource." } });
-const answer = (...content) => ({ content });
+export const embedded = (uri) => ({ type: "resource", resource: { uri, mimeType: "text/plain", text: "An embedded resource." } });
+export const answer = (...content) => ({ content });
 
-const contentTools = {
+export const contentTools = {
   test_simple_text: answer(text("This is a simple text response for testing.")),
   test_image_content: answer(image),
   test_audio_content: answer(audio),
@@ -100,7 +100,7 @@ const forms = {
 };
 
 // Every keyword here must survive tools/list.
-const jsonSchema2020 = {
+export const jsonSchema2020 = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   type: "object",
   $defs: {
