@@ -63,6 +63,8 @@ constexpr std::array table{
                "Notifications of a changed resource handed to a socket, by who found the change."},
     MetricInfo{"freshet_partner_paused", gauge, per_partner,
                "1 while all polls to the partner are paused (throttled or failing), else 0."},
+    MetricInfo{"freshet_planned_requests_per_second", gauge, per_partner,
+               "Reads per second that the present watches plan for, before the budget: compare with what is sent."},
     MetricInfo{"freshet_polls_total", counter, by_outcome, "Polls answered, by outcome."},
     MetricInfo{"freshet_sessions", gauge, per_upstream, "Sessions of clients."},
     MetricInfo{"freshet_stale_after_close_total", counter, per_upstream,

@@ -171,6 +171,7 @@ void Metrics::set(const SubscriptionTotals& totals) {
 void Metrics::set(const PartnerView& partner) {
   auto& series = partners_.at(index(partner.partner));
   series.budget->Set(partner.rate_per_s);
+  series.planned->Set(partner.wished_per_s);
   series.paused->Set(partner.paused_for || !partner.pause_reason.empty() ? 1 : 0);
 }
 

@@ -109,6 +109,7 @@ UpstreamSeries::UpstreamSeries(const SeriesMaker& make)
 
 PartnerSeries::PartnerSeries(const SeriesMaker& make)
     : budget(make.gauge("freshet_budget_requests_per_second")),
+      planned(make.gauge("freshet_planned_requests_per_second")),
       budget_wait(make.histogram("freshet_budget_wait_seconds")),
       paused(make.gauge("freshet_partner_paused")) {}
 

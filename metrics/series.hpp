@@ -59,6 +59,7 @@ struct PartnerSeries {
   explicit PartnerSeries(const SeriesMaker& make);
 
   prometheus::Gauge* budget;
+  prometheus::Gauge* planned;
   prometheus::Histogram* budget_wait;
   prometheus::Gauge* paused;
 };
