@@ -138,6 +138,7 @@ void Engine::on(const ClientRequestSent& e) {
 void Engine::on(const ClientRequestEnded& e) {
   Partner& p = partner_of(e.upstream);
   p.limiter.client_ended();
+  if (e.given_up) return;
   if (e.http_status == 429 || e.http_status == 503) {
     throttled(e.upstream, e.retry_after);
   } else if (e.http_status == 0 || e.http_status == 502 || e.http_status == 504) {

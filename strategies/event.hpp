@@ -138,6 +138,7 @@ struct ClientRequestEnded {
   UpstreamId upstream;
   int http_status = 0;  // 0: no answer came
   std::optional<Duration> retry_after;
+  bool given_up = false;  // by the client, before an answer: it says nothing of the upstream
 };
 
 // --- what an operator asks by hand ---

@@ -22,6 +22,7 @@ inline constexpr int invalid_params = -32602;
 inline constexpr int internal_error = -32603;
 inline constexpr int resource_not_found = -32002;
 inline constexpr int header_mismatch = -32020;
+inline constexpr int missing_client_capability = -32021;
 }  // namespace error_codes
 
 enum class MessageKind {

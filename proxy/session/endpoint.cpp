@@ -144,10 +144,18 @@ net::Task<> Endpoint::pass_post(Post& post, std::optional<SubscriberId> subscrib
   forward.never_waits = message.method == "notifications/cancelled";
   if (forward.never_waits && subscriber) cancel(*subscriber, message.request_id_json);
   const ForwardResult result = co_await forward.run();
+  if (is_request(message) && !forward.read_only) write_ended(subscriber, post.principal);
   if (!subscriber) co_return;
-  if (is_request(message) && !forward.read_only) shell_.engine.apply(WriteEnded{*subscriber});
   if (result.status >= 200 && result.status < 300) adopt(*subscriber, post.principal, post.head);
   if (result.status == 404 && session_refused(result.answer)) sessions_.close(*subscriber);
+}
+
+// What was read before it is no answer any more: in its session, and, modern, to all of its principal.
+void Endpoint::write_ended(std::optional<SubscriberId> session, const Principal& principal) {
+  if (session) shell_.engine.apply(WriteEnded{*session});
+  for (const SubscriberId listen : sessions_.listens(upstream_.id(), principal)) {
+    shell_.engine.apply(WriteEnded{listen});
+  }
 }
 
 // Ids are compared as JSON, so that 1 and "1" stay two.

@@ -43,6 +43,7 @@ class Endpoint {
   net::Task<> initialize(Post& post);
   [[nodiscard]] std::string open_session(const Post& post, const codec::ResponseHead& response, std::string body,
                                          codec::Fields& shown);
+  void write_ended(std::optional<SubscriberId> session, const Principal& principal);
   void cancel(SubscriberId subscriber, std::string_view id_json);
   void adopt(SubscriberId subscriber, const Principal& principal, const codec::RequestHead& head);
   [[nodiscard]] Forwarding forwarding(net::ServerExchange& client, codec::RequestHead head);
@@ -63,7 +64,7 @@ class Endpoint {
   net::Task<> modern_read(Post& post);
   net::Task<> modern_listen(Post& post);
   net::Task<> pass_modern(Post& post);
-  net::Task<> pass_until_client_leaves(Post& post);
+  net::Task<> until_client_leaves(net::ServerExchange& client, net::Task<> call);
   net::Task<> cancel_when_client_leaves(net::ServerExchange& client, net::TaskGroup& work);
   net::Task<codec::ListenFilter> honoured(SubscriberId subscriber);
   net::Task<> serve_listen(net::ServerExchange& client, SubscriberId subscriber, codec::ListenFilter honoured);

@@ -42,34 +42,37 @@ net::Task<> Endpoint::modern(Post& post) {
                     (message.method == "subscriptions/listen" || message.method == "server/discover" ||
                      (message.method == "resources/read" && message.has_uri));
   if (!ours) co_return co_await pass_modern(post);
-  if (message.method == "server/discover") co_return co_await modern_discover(post);
+  if (message.method == "server/discover") {
+    co_return co_await until_client_leaves(post.client, modern_discover(post));
+  }
   if (const std::string mismatch = header_mismatch(post.head, message); !mismatch.empty()) {
     co_await answer_error(post.client, 400, message.id_json, codec::error_codes::header_mismatch, mismatch);
     co_return;
   }
   if (message.method == "resources/read") co_return co_await modern_read(post);
-  co_await modern_listen(post);
+  co_await until_client_leaves(post.client, modern_listen(post));
+}
+
+net::Task<> Endpoint::pass_modern(Post& post) {
+  co_await until_client_leaves(post.client, pass_post(post, std::nullopt, post.envelope.messages.front()));
 }
 
 // The client's disconnect is the cancel (2026-07-28 cancellation): it reaches the upstream at once, whether the answer
 // has begun or not.
-net::Task<> Endpoint::pass_modern(Post& post) {
+net::Task<> Endpoint::until_client_leaves(net::ServerExchange& client, net::Task<> call) {
   net::TaskGroup work(shell_.executor);
   net::TaskGroup beside(shell_.executor);
-  work.spawn(pass_until_client_leaves(post));
-  beside.spawn(cancel_when_client_leaves(post.client, work));
+  work.spawn(std::move(call));
+  beside.spawn(cancel_when_client_leaves(client, work));
   co_await work.join();
   beside.cancel();
   co_await beside.join();
 }
 
-net::Task<> Endpoint::pass_until_client_leaves(Post& post) {
-  co_await pass_post(post, std::nullopt, post.envelope.messages.front());
-}
-
 net::Task<> Endpoint::cancel_when_client_leaves(net::ServerExchange& client, net::TaskGroup& work) {
   const bool gone = co_await client.peer_ended();
-  if (!gone) {
+  // Before an answer there is nothing to write by which a client that may still read shows itself.
+  if (!gone && client.begun()) {
     const bool broken = co_await client.peer_ended();
     if (!broken) co_return;
   }
@@ -114,7 +117,7 @@ net::Task<> Endpoint::modern_read(Post& post) {
   }
   const auto* forward = answer ? std::get_if<ForwardRead>(&*answer) : nullptr;
   if (forward == nullptr) co_return co_await pass_modern(post);
-  co_await forward_read(post, subscriber, message, forward->read);
+  co_await until_client_leaves(post.client, forward_read(post, subscriber, message, forward->read));
 }
 
 net::Task<> Endpoint::modern_listen(Post& post) {

@@ -108,12 +108,14 @@ net::Task<> Endpoint::forward_read(Post& post, SubscriberId subscriber, const co
   forward.read_only = true;
   forward.wants_answer = true;
   const ForwardResult result = co_await forward.run();
-  ReadOutcome outcome = Failed{Failure::connection};
+  ReadOutcome outcome = Failed{result.given_up ? Failure::cancelled : Failure::connection};
   if (result.status != 0) {
     outcome = read_outcome(result.answer, shell_.engine.engine().known(read), upstream_.volatile_parts(message.uri),
                            shell_.wall_now());
   }
   shell_.engine.apply(ReadEnded{read, std::move(outcome), result.delivered});
+  const Session* session = sessions_.find(subscriber);
+  if (session == nullptr || session->listen) co_return;  // a modern stream does not hang on a session of the upstream
   if (result.status == 404 && session_refused(result.answer)) sessions_.close(subscriber);
 }
 

@@ -73,10 +73,11 @@ net::Task<> EventRelay::keep_alive(net::Executor executor) {
   }
 }
 
-// A client that only half-closed may still read: a comment shows whether it does.
+// A client that only half-closed may still read: a comment shows whether it does. Within an event what comes next does.
 net::Task<> EventRelay::watch_client() {
   const bool gone = co_await client_.peer_ended();
   if (gone) co_return upstream_.close();
+  if (!writing_ && boundary_.at_boundary()) co_await write(codec::comment());
   const bool broken = co_await client_.peer_ended();
   if (broken) upstream_.close();
 }

@@ -56,13 +56,15 @@ net::Task<ForwardResult> Forwarding::run() {
     result = co_await relay(std::move(*response));
   } else if (call_ && call_->cancelled()) {
     co_await answer_error(client_, 200, id_json, cancelled_in_queue, "cancelled before it was sent to the server");
+  } else if (response.error() == net::asio::error::operation_aborted) {
+    result.given_up = true;
   } else {
     co_await answer_unavailable(client_, id_json, response.error());
     log::warn("upstream_unavailable", {{"upstream", upstream_.name()}, {"reason", response.error().message()}});
   }
   session = subscriber ? sessions_.find(*subscriber) : nullptr;
   if (session != nullptr && call_) session->calls.remove(&*call_);
-  shell_.engine.apply(ClientRequestEnded{upstream_.id(), result.status, retry_after});
+  shell_.engine.apply(ClientRequestEnded{upstream_.id(), result.status, retry_after, result.given_up});
   co_return result;
 }
 
@@ -120,7 +122,9 @@ codec::ResponseHead Forwarding::client_head(const codec::ResponseHead& from) con
 
 // Worth reading whole: it may say that the session is gone.
 bool Forwarding::small(const codec::ResponseHead& from) const {
-  if (!subscriber || is_event_stream(from) || from.fields.contains("Content-Encoding")) return false;
+  const Session* session = subscriber ? sessions_.find(*subscriber) : nullptr;
+  if (session == nullptr || session->listen) return false;
+  if (is_event_stream(from) || from.fields.contains("Content-Encoding")) return false;
   const auto length = content_length(from);
   return length ? *length <= small_bytes : from.status == 404;
 }

@@ -15,6 +15,7 @@ namespace freshet::session {
 
 struct ForwardResult {
   int status = 0;          // 0: no answer came
+  bool given_up = false;   // because the client left
   bool delivered = false;  // the client got all of it
   Answer answer;           // what the response said, where that was wanted
 };

@@ -142,6 +142,10 @@ static std::optional<Outcome> refused_outcome(const Answer& answer, std::chrono:
 ReadOutcome read_outcome(const Answer& answer, const KnownDigests& known, const VolatileParts& parts,
                          std::chrono::sys_seconds wall_now) {
   if (auto refused = refused_outcome<ReadOutcome>(answer, wall_now)) return *refused;
+  // Whatever the status: what asks for more than Freshet can do is never read by it (2026-07-28 mrtr).
+  const bool asks_for_more = answer.reply.kind == codec::Reply::Kind::error &&
+                             answer.reply.code == codec::error_codes::missing_client_capability;
+  if (asks_for_more) return Rejected{refusal_of(answer)};
   if (session_refused(answer)) return Failed{Failure::session_lost};
   if (!success(answer.status)) return Failed{Failure::status};
   if (answer.too_large) return Failed{Failure::too_large};

@@ -111,6 +111,13 @@ Session* Sessions::find_listen(UpstreamId upstream, const Principal& principal, 
   return newest;
 }
 
+std::vector<SubscriberId> Sessions::listens(UpstreamId upstream, const Principal& principal) const {
+  std::vector<SubscriberId> found;
+  const auto [begin, end] = listens_.equal_range({upstream, principal});
+  for (auto it = begin; it != end; ++it) found.push_back(it->second);
+  return found;
+}
+
 void Sessions::for_each(const std::function<void(Session&)>& visit) {
   for (const auto& [subscriber, session] : by_subscriber_) visit(*session);
 }

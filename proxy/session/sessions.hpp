@@ -42,6 +42,7 @@ class Sessions {
   [[nodiscard]] Session* find(SubscriberId subscriber);
   // The newest listen stream of this principal that asked for the URI.
   [[nodiscard]] Session* find_listen(UpstreamId upstream, const Principal& principal, std::string_view uri);
+  [[nodiscard]] std::vector<SubscriberId> listens(UpstreamId upstream, const Principal& principal) const;
   [[nodiscard]] std::size_t size() const { return by_subscriber_.size(); }
   void for_each(const std::function<void(Session&)>& visit);
 

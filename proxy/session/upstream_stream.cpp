@@ -43,6 +43,7 @@ UpstreamStream::UpstreamStream(Shell& shell, Sessions& sessions, OwnCalls& calls
       upstream_(session.upstream),
       subscriber_(session.subscriber),
       modern_(session.listen.has_value()),
+      work_(shell.executor),
       retry_(shell.executor) {}
 
 UpstreamStream::~UpstreamStream() {
@@ -53,8 +54,7 @@ UpstreamStream::~UpstreamStream() {
 
 void UpstreamStream::stop() {
   stopping_ = true;
-  if (response_) response_->close();
-  retry_.cancel();
+  work_.cancel();
 }
 
 void UpstreamStream::tell_when_open(net::OneShot<bool>& opened) {
@@ -67,12 +67,17 @@ void UpstreamStream::settle_waiting(bool open) {
 }
 
 net::Task<> UpstreamStream::run(std::unique_ptr<UpstreamStream> self) {
-  while (!self->stopping_) {
-    const Ending ending = co_await self->open_and_read();
-    self->open_ = false;
-    self->report(ending);
+  self->work_.spawn(self->keep_open());
+  co_await self->work_.join();
+}
+
+net::Task<> UpstreamStream::keep_open() {
+  while (!stopping_) {
+    const Ending ending = co_await open_and_read();
+    open_ = false;
+    report(ending);
     if (ending != Ending::broken) co_return;
-    co_await self->wait_before_retry();
+    co_await wait_before_retry();
   }
 }
 
@@ -187,9 +192,11 @@ void UpstreamStream::take(codec::SseEvent event) {
   sessions_.relay(*session, std::move(event.data), std::move(event.event_type));
 }
 
-// What belongs to the listen stream itself: its acknowledgement, and the result that completes it.
+// What belongs to the listen stream itself: its acknowledgement, and its end, which 2026-07-28 tells in two ways (a
+// result: subscriptions, Graceful Closure; notifications/cancelled: cancellation).
 bool UpstreamStream::take_listen(Session& session, const codec::Message& message, const std::string& data) {
-  if (message.kind == codec::MessageKind::response) {  // completed by the upstream: opened again, as after a break
+  const bool ended = message.kind == codec::MessageKind::response || message.method == "notifications/cancelled";
+  if (ended) {  // opened again, as after a break
     response_->close();
     return true;
   }

@@ -10,6 +10,7 @@
 #include "proxy/codec/sse.hpp"
 #include "proxy/net/http_client.hpp"
 #include "proxy/net/one_shot.hpp"
+#include "proxy/net/task_group.hpp"
 #include "proxy/session/sessions.hpp"
 #include "proxy/session/shell.hpp"
 
@@ -37,6 +38,7 @@ class UpstreamStream {
   enum class Ending { stopped, broken, refused, session_lost };
 
   static net::Task<> run(std::unique_ptr<UpstreamStream> self);
+  net::Task<> keep_open();
   net::Task<Ending> open_and_read();
   net::Task<Ending> read(net::ClientResponse& response);
   net::Task<> wait_before_retry();
@@ -53,6 +55,7 @@ class UpstreamStream {
   Upstream& upstream_;
   const SubscriberId subscriber_;
   const bool modern_;
+  net::TaskGroup work_;  // what stop() gives up, also while the upstream has not answered
   std::unique_ptr<net::ClientResponse> response_;
   net::Timer retry_;
   std::list<net::OneShot<bool>*> waiting_;
