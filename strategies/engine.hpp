@@ -266,7 +266,7 @@ class Engine {
   void too_late(Watch& watch, const Read& read, Digest digest);
   void credential_works(const Read& read);
   [[nodiscard]] static bool in_order(const Watch& watch, const Read& read);
-  [[nodiscard]] static bool overtaken(const Watch& watch, const Read& read, Digest digest);
+  [[nodiscard]] bool overtaken(const Watch& watch, const Read& read, Digest digest);
   void stale(const Read& read);
   void late(const Read& read);
   void not_found(Watch& watch, const Read& read);

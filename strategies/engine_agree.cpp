@@ -84,8 +84,6 @@ void Engine::settle_doubts(Watch& watch) {
     Subscription* baseline = baseline_of(doubt.read);
     if (baseline != nullptr && sub->agrees) {
       baseline_accepted(*baseline, doubt.read, doubt.content.digest);
-    } else if (same && sub->strategy == Strategy::subscribe) {
-      learn(*sub, doubt.read, std::nullopt, doubt.delivered);  // a catch-up tells by itself
     } else if (!sub->agrees) {
       ask_soon(*sub, baseline != nullptr ? Errand::baseline : Errand::catchup);
     }

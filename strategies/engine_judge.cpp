@@ -93,10 +93,12 @@ void Engine::too_late(Watch& watch, const Read& read, Digest digest) {
   if (again != nullptr) ask_soon(*again, Errand::poll);
 }
 
-// Two reads that were under way together may have been served in either order. Where they differ, neither order is
-// known and a third decides: a version never goes back.
+// Two reads that were under way together may have been served in either order, and what a session saw that is closed
+// by now may have been its own. Where such a read differs it is not believed, and another decides: a version never goes
+// back.
 bool Engine::overtaken(const Watch& watch, const Read& read, Digest digest) {
-  return watch.version && read.ordinal <= watch.version->issued && digest != watch.version->digest;
+  if (!watch.version || digest == watch.version->digest) return false;
+  return read.ordinal <= watch.version->issued || find(read.via) == nullptr;
 }
 
 void Engine::judge(Watch* watch, Read& read, const NotFound& outcome, bool delivered) {
@@ -194,6 +196,10 @@ bool Engine::refuse_baseline(const Read& read, Verdict verdict, const RefusalPtr
 
 // Not found is not deletion: the list has to confirm it before anybody is told.
 void Engine::not_found(Watch& watch, const Read& read) {
+  if (watch.presence == Presence::absent) {
+    accept(watch, read, nothing(absent_digest), false);
+    return slow_down(watch);
+  }
   emit(ReadJudged{read.upstream, read.kind, Verdict::not_found, std::nullopt});
   watch.accepted = read.ordinal;
   watch.confirmed = read.dispatched;
@@ -201,7 +207,6 @@ void Engine::not_found(Watch& watch, const Read& read) {
   watch.forbidden = false;
   ++watch.missing;
   observe(watch, read, false);
-  if (watch.presence == Presence::absent) return slow_down(watch);
   if (watch.presence != Presence::tombstone_pending) {
     watch.presence = Presence::tombstone_pending;
     watch.missing_since = read.dispatched;
@@ -291,10 +296,14 @@ void Engine::learn(Subscription& sub, const Read& read, const std::optional<Vers
   if (read.via != sub.subscriber->id && !compared(sub, before)) return ask_soon(sub, Errand::catchup);
   sub.degraded = false;
   if (!sub.seen && is_content(version.digest)) sub.seen = version.digest;
-  const bool catches_up = read.kind == ReadKind::catchup && read.subscription == sub.id;
-  if (catches_up && read.dispatched > sub.last_update) sub.watchdog_base = version.digest;
+  const bool catches_up = sub.catch_up_from && read.dispatched >= *sub.catch_up_from;
+  if (catches_up) sub.catch_up_from.reset();
+  // Coming, going and refusals are told by whoever finds them: no upstream has to notify those.
+  const bool comes_or_goes = !is_content(version.digest) || (before && !is_content(before->digest));
+  const bool told_at_once = catches_up || comes_or_goes;
+  if (told_at_once && read.dispatched > sub.last_update) sub.watchdog_base = version.digest;
   const bool reads_it_itself = read.kind == ReadKind::client && read.via == sub.subscriber->id && delivered;
-  if (sub.strategy == Strategy::subscribe && is_content(version.digest) && !catches_up) {
+  if (sub.strategy == Strategy::subscribe && !told_at_once) {
     check_native(sub, read);
   } else if (reads_it_itself) {
     // deliver() follows and settles what it has seen.

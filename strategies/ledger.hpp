@@ -85,6 +85,7 @@ struct Subscription {
   Instant last_update = Instant::min();  // last native update for this URI or below it
   std::optional<Digest> watchdog_base;   // what a read dispatched after the last native update saw
   std::optional<Digest> suspect;         // a change seen, not notified yet: grace runs
+  std::optional<Instant> catch_up_from;  // the first read since is compared with `seen`, whatever the strategy
   Origin suspected_by = Origin::watchdog;
   Duration update_gap{};        // between native updates, smoothed; 0: not learned
   unsigned prompt_updates = 0;  // while demoted: changes in a row that an update announced before a poll found them

@@ -223,13 +223,14 @@ void Simulation::subscribe(unsigned client, unsigned uri) {
     held.baselines = {sees(client, uri)};
   }
   const RequestId request{++last_id_};
-  questions_[request] = {client, c.id, uri, now_, 0, 0, {}, false};
+  questions_[request] = {client, c.id, uri, now_, 0, 0, {}, false, true};
   apply(SubscribeAsked{c.id, request, uri_name(uri)});
 }
 
 void Simulation::answered(RequestId request, bool refused_, bool degraded) {
   const Question q = questions_.at(request);
   questions_.erase(request);
+  if (!q.subscribes) return;  // a read that joined another, and whose session was closed
   Client& c = clients_[q.client];
   if (now_ - q.asked > 2s) fail("P1: a subscribe was not answered in time");
   if (!c.open || c.id != q.id) return;
@@ -257,7 +258,7 @@ void Simulation::read(unsigned client, unsigned uri, bool because_told) {
   if (!c.open) return;
   const RequestId request{++last_id_};
   const Held& held = c.held[uri];
-  questions_[request] = {client, c.id, uri, now_, held.notices, held.written, held.content, because_told};
+  questions_[request] = {client, c.id, uri, now_, held.notices, held.written, held.content, because_told, false};
   apply(ReadAsked{c.id, request, uri_name(uri)});
 }
 

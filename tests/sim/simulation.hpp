@@ -153,6 +153,7 @@ class Simulation {
     int written;
     std::optional<int> held;
     bool because_told;
+    bool subscribes;
   };
   std::map<RequestId, Question> questions_;
   std::vector<Instant> originated_;
