@@ -46,7 +46,8 @@ bool Engine::doubtful(const Watch& watch, const Read& read, const Content& conte
 bool Engine::compared(const Subscription& sub, const std::optional<Version>& before) {
   const Digest digest = sub.watch->version->digest;
   if (!sub.subscriber->declared.sessions || !is_content(digest) || sub.agrees) return true;
-  return sub.own && (sub.own == digest || (before && sub.own == before->digest));
+  if (!sub.own || sub.own == digest) return sub.own.has_value();
+  return before && sub.own == before->digest && !sub.subscriber->absent;  // who is absent cannot be asked
 }
 
 void Engine::doubt(Watch& watch, const Read& read, const Content& content, bool delivered) {
@@ -70,23 +71,25 @@ void Engine::weigh_doubts(Watch& watch, const Read& read, Digest digest) {
 }
 
 // The accepted version changed. Who was in doubt for having seen it first agrees from now on; who saw something else is
-// asked again, and after some rounds the resource is one that changes faster than it is read.
+// asked again, and watched apart if some rounds do not bring them together.
 void Engine::settle_doubts(Watch& watch) {
   for (const Doubt& doubt : std::exchange(watch.doubts, {})) {
     Subscription* sub = holder(watch, doubt.read.via);
+    Subscription* baseline = baseline_of(doubt.read);
+    const bool same = doubt.content.digest == watch.version->digest;
+    if (!same && sub != nullptr && ++sub->unsure >= rounds_max) {
+      split(watch, doubt);
+      continue;
+    }
     stale(doubt.read);
     if (sub == nullptr) continue;
-    const bool same = doubt.content.digest == watch.version->digest;
-    if (same || ++sub->unsure >= rounds_max) {
-      sub->agrees = true;
-      if (Subscription* witness = holder(watch, watch.witness)) witness->agrees = true;
-    }
-    Subscription* baseline = baseline_of(doubt.read);
-    if (baseline != nullptr && sub->agrees) {
-      baseline_accepted(*baseline, doubt.read, doubt.content.digest);
-    } else if (!sub->agrees) {
+    if (!same) {
       ask_soon(*sub, baseline != nullptr ? Errand::baseline : Errand::catchup);
+      continue;
     }
+    sub->agrees = true;
+    if (Subscription* witness = holder(watch, watch.witness)) witness->agrees = true;
+    if (baseline != nullptr) baseline_accepted(*baseline, doubt.read, doubt.content.digest);
   }
 }
 

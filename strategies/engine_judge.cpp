@@ -132,8 +132,13 @@ void Engine::judge(Watch* watch, Read& read, const Forbidden& outcome, bool deli
 
 void Engine::judge(Watch* watch, Read& read, const Unauthorized& outcome, bool delivered) {
   if (!refuse_baseline(read, Verdict::refused, outcome.refusal) && read.watch) {
-    if (watch == nullptr) late(read);
-    if (watch != nullptr && !in_order(*watch, read)) stale(read);
+    if (watch == nullptr) {
+      late(read);
+    } else if (!in_order(*watch, read)) {
+      stale(read);
+    } else {
+      accept(*watch, read, nothing(refused_digest), delivered);
+    }
   }
   if (Caller* caller = find_caller(read.caller)) suspend(*caller, read.via);
   if (delivered && read.watch && find(*read.watch) != nullptr) delivered_to(read, refused_digest);
@@ -271,7 +276,9 @@ void Engine::take(Watch& watch, const Read& read, const Content& content, bool d
   observe(watch, read, differs);
   if (watch.handle && content.ttl) partner_of(read.upstream).schedule.set_hint(*watch.handle, *content.ttl);
   if (was_forbidden) reschedule(watch);
+  const WatchId id = watch.id;
   if (differs) settle_doubts(watch);
+  if (find(id) == nullptr) return;  // nobody was left to watch it for
   for (std::size_t i = 0; i < watch.holders.size(); ++i) learn(*watch.holders[i], read, before, delivered);
 }
 

@@ -67,6 +67,7 @@ bool Engine::fresh_enough(const Watch& watch, const Subscriber& s, const Subscri
 Read* Engine::joinable(const Watch& watch, const Subscriber& s, const Subscription* sub) {
   if (!watch.in_flight || upstream(s.upstream).reads_max_age == Duration::zero()) return nullptr;
   Read& read = reads_.at(*watch.in_flight);
+  if (watch.version && read.ordinal <= watch.version->issued) return nullptr;  // may be older than what was told
   return fresh_enough(watch, s, sub, read.dispatched) && sees_the_same(watch, s, read.via) ? &read : nullptr;
 }
 

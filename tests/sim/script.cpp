@@ -70,6 +70,7 @@ Script make_script(std::uint64_t seed) {
       step.at = script.steps.back().at + from_seconds(seconds(script.world.latency) * 2 * random.unit());
       if (random.below(2) == 0) step.uri = script.steps.back().uri;
     }
+    step.at = std::min(step.at, script.length);
     script.steps.push_back(step);
   }
   std::ranges::sort(script.steps, {}, &Step::at);
