@@ -196,6 +196,7 @@ class Engine {
   void leave(Subscription& sub);
   void rejoin(Subscription& sub, Watch& watch);
   void suspend(Caller& caller, SubscriberId via);
+  void tell_refusal(Subscription& sub);
   void lift_suspension(Caller& caller);
   void check_credential(Caller& caller);
   [[nodiscard]] static Subscription* carrier(Watch& watch);

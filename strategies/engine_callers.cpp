@@ -53,11 +53,7 @@ void Engine::on(const PrincipalAdopted& e) {
     rejoin(sub, watch_for(caller, {uri, SubscriberId{}}));
     if (state::live(sub.state)) {
       ask_soon(sub, Errand::catchup);
-      const std::optional<Version>& version = sub.watch->version;
-      if (version && !is_content(version->digest) && sub.seen != version->digest) {
-        found(sub, Origin::poll, std::nullopt);  // refused to this principal before: no read will say so again
-        tell(sub);
-      }
+      tell_refusal(sub);
     }
     reschedule(*sub.watch);
   }
@@ -138,6 +134,15 @@ void Engine::suspend(Caller& caller, SubscriberId via) {
     }
     reschedule(watch);
   }
+}
+
+// Who joins what is refused or gone already is told so: no read of our own will say it again.
+void Engine::tell_refusal(Subscription& sub) {
+  Watch& watch = *sub.watch;
+  if (watch.caller->refused_at && !watch.version) return refused(watch, sub.subscriber->id);
+  if (!watch.version || is_content(watch.version->digest) || sub.seen == watch.version->digest) return;
+  found(sub, Origin::poll, std::nullopt);
+  tell(sub);
 }
 
 void Engine::lift_suspension(Caller& caller) {

@@ -104,11 +104,11 @@ bool Engine::overtaken(const Watch& watch, const Read& read, Digest digest) {
 void Engine::judge(Watch* watch, Read& read, const NotFound& outcome, bool delivered) {
   credential_works(read);
   if (refuse_baseline(read, Verdict::not_found, outcome.refusal)) return;
-  if (read.watch && watch == nullptr) return late(read);
-  if (watch == nullptr) return;
-  if (in_order(*watch, read)) {
+  if (read.watch && watch == nullptr) {
+    late(read);
+  } else if (watch != nullptr && in_order(*watch, read)) {
     not_found(*watch, read);
-  } else {
+  } else if (watch != nullptr) {
     stale(read);
   }
   if (delivered) delivered_to(read, absent_digest);
@@ -306,7 +306,7 @@ void Engine::learn(Subscription& sub, const Read& read, const std::optional<Vers
   const bool catches_up = sub.catch_up_from && read.dispatched >= *sub.catch_up_from;
   if (catches_up) sub.catch_up_from.reset();
   // Coming, going and refusals are told by whoever finds them: no upstream has to notify those.
-  const bool comes_or_goes = !is_content(version.digest) || (before && !is_content(before->digest));
+  const bool comes_or_goes = !is_content(version.digest) || (sub.seen && !is_content(*sub.seen));
   const bool told_at_once = catches_up || comes_or_goes;
   if (told_at_once && read.dispatched > sub.last_update) sub.watchdog_base = version.digest;
   const bool reads_it_itself = read.kind == ReadKind::client && read.via == sub.subscriber->id && delivered;

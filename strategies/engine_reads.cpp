@@ -128,10 +128,11 @@ void Engine::deliver(Subscriber& s, const std::string& uri, Digest digest, Insta
   sub->delivered_at = now_.instant;
   const Watch& watch = *sub->watch;
   if (!state::live(sub->state) || !watch.version) return;
-  if (digest == absent_digest && watch.presence == Presence::tombstone_pending) return;
-  const bool waits = in_doubt(watch, s.id);
+  // What is not judged yet answers what was told; if it differs in the end, that is news.
+  const bool pending = digest == absent_digest && watch.presence == Presence::tombstone_pending;
+  const bool waits = pending || in_doubt(watch, s.id);
   if (waits || !compared(*sub, watch.version)) {
-    sub->answered = sub->told;  // by what is not judged yet: if it differs in the end, that is news
+    sub->answered = sub->told;
     if (!waits) ask_soon(*sub, Errand::catchup);
     return;
   }

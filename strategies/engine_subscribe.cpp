@@ -99,6 +99,7 @@ void Engine::activate_degraded(Subscription& sub) {
   if (const auto* asked = std::get_if<state::Discovered>(&sub.state)) sub.state = asked->subscribe();
   sub.degraded = true;
   activate(sub);
+  tell_refusal(sub);
 }
 
 void Engine::answer(Subscription& sub, const RefusalPtr& refusal) {
@@ -149,7 +150,7 @@ void Engine::fence(Subscription& sub) {
     timers_.cancel({kind, sub.id});
   }
   sub.verbatim.reset();
-  if (sub.delivered && is_content(*sub.seen)) sub.subscriber->seen.remember(*sub.uri, *sub.seen);
+  if (sub.delivered) sub.subscriber->seen.remember(*sub.uri, *sub.seen);
   leave(sub);
   --sub.subscriber->open;
   --open_subscriptions_;
