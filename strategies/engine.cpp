@@ -106,6 +106,7 @@ void Engine::on(const StreamAttached& e) {
     if (!state::live(sub.state)) continue;
     if (!e.resumed) sub.stream_lost();
     if (returned) {
+      retry_native(sub);
       ask_soon(sub, Errand::catchup);
       reschedule(*sub.watch);
     }

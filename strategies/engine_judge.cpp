@@ -277,6 +277,7 @@ void Engine::take(Watch& watch, const Read& read, const Content& content, bool d
   if (watch.handle && content.ttl) partner_of(read.upstream).schedule.set_hint(*watch.handle, *content.ttl);
   if (was_forbidden) reschedule(watch);
   const WatchId id = watch.id;
+  std::erase_if(watch.doubts, [&](const Doubt& d) { return d.read.via == read.via; });  // it speaks for itself
   if (differs) settle_doubts(watch);
   if (find(id) == nullptr) return;  // nobody was left to watch it for
   for (std::size_t i = 0; i < watch.holders.size(); ++i) learn(*watch.holders[i], read, before, delivered);
@@ -301,13 +302,13 @@ void Engine::learn(Subscription& sub, const Read& read, const std::optional<Vers
   if (!state::live(sub.state)) return;
   if (in_doubt(*sub.watch, sub.subscriber->id)) return;
   if (read.via != sub.subscriber->id && !compared(sub, before)) return ask_soon(sub, Errand::catchup);
-  sub.degraded = false;
+  const bool first = std::exchange(sub.degraded, false);
   if (!sub.seen && is_content(version.digest)) sub.seen = version.digest;
   const bool catches_up = sub.catch_up_from && read.dispatched >= *sub.catch_up_from;
   if (catches_up) sub.catch_up_from.reset();
   // Coming, going and refusals are told by whoever finds them: no upstream has to notify those.
   const bool comes_or_goes = !is_content(version.digest) || (sub.seen && !is_content(*sub.seen));
-  const bool told_at_once = catches_up || comes_or_goes;
+  const bool told_at_once = first || catches_up || comes_or_goes;
   if (told_at_once && read.dispatched > sub.last_update) sub.watchdog_base = version.digest;
   const bool reads_it_itself = read.kind == ReadKind::client && read.via == sub.subscriber->id && delivered;
   if (sub.strategy == Strategy::subscribe && !told_at_once) {
