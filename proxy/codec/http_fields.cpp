@@ -99,10 +99,7 @@ void remove_hop_by_hop(Fields& fields) {
     for_each_list_member(field.value, [&named](std::string_view member) { named.emplace_back(member); });
   }
   for (const auto& name : named) fields.erase(name);
-  Fields kept;
-  for (const auto& field : fields)
-    if (!is_hop_by_hop(field.name)) kept.add(field.name, field.value);
-  fields = std::move(kept);
+  fields.erase_if([](const Field& field) { return is_hop_by_hop(field.name); });
 }
 
 }  // namespace freshet::codec

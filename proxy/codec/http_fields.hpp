@@ -22,7 +22,11 @@ class Fields {
   // Replaces every line of that name by one, in the place of the first.
   void set(std::string_view name, std::string_view value);
   void erase(std::string_view name);
-  void clear() { fields_.clear(); }
+  void reserve(std::size_t lines) { fields_.reserve(lines); }
+  template <class Predicate>
+  void erase_if(Predicate predicate) {
+    std::erase_if(fields_, predicate);
+  }
 
   // The first line of that name; the view lives until the next change.
   [[nodiscard]] std::optional<std::string_view> find(std::string_view name) const;

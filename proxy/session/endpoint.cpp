@@ -46,9 +46,9 @@ Forwarding Endpoint::forwarding(net::ServerExchange& client, codec::RequestHead 
 
 net::Task<> Endpoint::handle(net::ServerExchange& client) {
   if (upstream_.settings().mode == config::Mode::off) co_return co_await pass(client);
+  if (client.head().method == "POST") co_return co_await post(client);
   codec::RequestHead head = client.head();
   codec::remove_hop_by_hop(head.fields);
-  if (head.method == "POST") co_return co_await post(client);
   if (head.method == "GET") co_return co_await get(client, std::move(head));
   if (head.method == "DELETE") co_return co_await delete_session(client, std::move(head));
   co_await pass(client);
@@ -214,10 +214,11 @@ std::string Endpoint::open_session(const Post& post, const codec::ResponseHead& 
   } else if (strategy == Strategy::off || upstream_.settings().mode == config::Mode::shadow) {
     return body;  // nothing to keep a session for
   }
+  const Declaration declared = made.declared;
   const Session& session = sessions_.open(upstream_, std::move(made));
   if (!session.acts) return body;
   shown.set("Mcp-Session-Id", session.id);
-  return strategy == Strategy::poll ? codec::show_subscribe(body) : body;
+  return upstream_.shown(declared, std::move(body));
 }
 
 net::Task<> Endpoint::delete_session(net::ServerExchange& client, codec::RequestHead head) {

@@ -143,10 +143,13 @@ net::Task<ForwardResult> Forwarding::relay_small(net::ClientResponse response) {
     co_await answer_unavailable(client_, id_json, body_read.error());
     co_return result;
   }
-  ReplyCollector collected(response.head(), id_json, small_bytes);
-  collected.feed(*body_read);
-  collected.end();
-  result.answer = answer_of(response.head(), collected);
+  const bool may_refuse = response.head().status != 200 || body_read->find("\"error\"") != std::string::npos;
+  if (wants_answer || may_refuse) {
+    ReplyCollector collected(response.head(), id_json, small_bytes);
+    collected.feed(*body_read);
+    collected.end();
+    result.answer = answer_of(response.head(), collected);
+  }
   if (session_refused(result.answer) && head_.method == "POST" && !healed_) {
     healed_ = co_await calls_.heal(*subscriber);
     if (healed_) {

@@ -65,7 +65,6 @@ std::string Upstream::target_for(std::string_view downstream_target) const {
 }
 
 std::optional<std::string> Upstream::prepare(codec::RequestHead& head) {
-  codec::remove_hop_by_hop(head.fields);
   for (AddedHeader& header : added_) {
     std::string value = header.settings.prefix + header.settings.value;
     if (header.settings.secret) {
@@ -86,6 +85,12 @@ void Upstream::declared(const codec::InitializeResult& result, std::optional<std
 
 std::optional<codec::InitializeResult> Upstream::declaration(Instant now) const {
   return now < declaration_until_ ? declaration_ : std::nullopt;
+}
+
+std::string Upstream::shown(const Declaration& declared, std::string message) const {
+  if (choose_strategy(declared) == Strategy::poll) message = codec::show_subscribe(message);
+  if (settings_.lists.poll && !declared.list_changed) message = codec::show_list_changed(message);
+  return message;
 }
 
 std::string Upstream::origin_url() const {

@@ -13,6 +13,7 @@
 #include "proxy/net/http_client.hpp"
 #include "strategies/digest.hpp"
 #include "strategies/ids.hpp"
+#include "strategies/strategy.hpp"
 #include "strategies/time.hpp"
 
 namespace freshet::session {
@@ -32,13 +33,16 @@ class Upstream {
   // Where a request that came for `downstream_target` goes: the endpoint's path is mapped, everything else is kept.
   [[nodiscard]] std::string target_for(std::string_view downstream_target) const;
 
-  // A client's request as it travels on: hop-by-hop fields out, configured fields in. An unreadable secret is an error
+  // A request as it travels on, its hop-by-hop fields taken out before: configured fields in. An unreadable secret is an error
   // text, for the log and for the client.
   [[nodiscard]] std::optional<std::string> prepare(codec::RequestHead& head);
 
   // What the upstream declared in the modern era, until its ttl is over (2026-07-28 caching).
   void declared(const codec::InitializeResult& result, std::optional<std::uint64_t> ttl_ms, Instant now);
   [[nodiscard]] std::optional<codec::InitializeResult> declaration(Instant now) const;
+
+  // The result of initialize or of server/discover as it is through Freshet.
+  [[nodiscard]] std::string shown(const Declaration& declared, std::string message) const;
 
   // "http://host:port", as OAuth metadata of this upstream names it.
   [[nodiscard]] std::string origin_url() const;
