@@ -49,6 +49,7 @@ Task<> TaskGroup::join() {
   while (!tasks_.empty()) {
     error_code ec;
     co_await empty_.async_wait(asio::redirect_error(use_task, ec));
+    if (is_cancelled(co_await asio::this_coro::cancellation_state)) cancel();
   }
 }
 

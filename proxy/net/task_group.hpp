@@ -19,15 +19,15 @@ class TaskGroup {
   // Requires that the group is empty: the owner has awaited join().
   ~TaskGroup();
 
-  // Starts the coroutine on the loop, never inside this call. An exception that leaves it is a broken invariant and
-  // ends the process; cancellation throws none.
+  // Starts the coroutine; from the loop, up to its first suspension inside this call. An exception that leaves it is a
+  // broken invariant and ends the process; cancellation throws none.
   void spawn(Task<> task);
 
   // Asks every task to end: a terminal cancellation reaches the operation that each is suspended in, which fails with
   // operation_aborted, and so does whatever would suspend later.
   void cancel();
 
-  // Completes when no task is left, also for a caller that was itself cancelled.
+  // Completes when no task is left. A cancellation of the caller reaches the tasks.
   Task<> join();
 
   [[nodiscard]] std::size_t size() const { return tasks_.size(); }

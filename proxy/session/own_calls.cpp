@@ -68,17 +68,22 @@ codec::RequestHead OwnCalls::post_head(const Session& session) const {
 }
 
 void OwnCalls::perform(const SendRead& effect) {
-  shell_.tasks.spawn(read(effect));
+  shell_.tasks.spawn(afterwards(read(effect)));
 }
 void OwnCalls::perform(const SendNativeSubscribe& effect) {
-  shell_.tasks.spawn(native_subscribe(effect));
+  shell_.tasks.spawn(afterwards(native_subscribe(effect)));
 }
 void OwnCalls::perform(const SendNativeUnsubscribe& effect) {
-  shell_.tasks.spawn(native_unsubscribe(effect));
+  shell_.tasks.spawn(afterwards(native_unsubscribe(effect)));
+}
+void OwnCalls::perform(const SendListPage& effect) {
+  shell_.tasks.spawn(afterwards(list_page(effect)));
 }
 
-void OwnCalls::perform(const SendListPage& effect) {
-  shell_.tasks.spawn(list_page(effect));
+// What ends without waiting for anything would report its outcome inside the event that it is performed for.
+net::Task<> OwnCalls::afterwards(net::Task<> call) {
+  co_await net::asio::post(net::use_task);
+  co_await std::move(call);
 }
 
 net::Task<> OwnCalls::list_page(SendListPage effect) {
@@ -127,6 +132,7 @@ net::Task<bool> OwnCalls::upstream_stream_opens(SubscriberId subscriber) {
   Session* session = sessions_.find(subscriber);
   if (session == nullptr) co_return false;
   ensure_upstream_stream(*session);
+  if (session->upstream_stream == nullptr) co_return false;
   net::OneShot<bool> opened(shell_.executor);
   session->upstream_stream->tell_when_open(opened);
   const std::optional<bool> open = co_await opened.wait(session->upstream.settings().reads.timeout);
@@ -145,7 +151,6 @@ NativeOutcome OwnCalls::listened(const Listen& listen, const std::string& uri) {
 net::Task<> OwnCalls::native_unsubscribe(SendNativeUnsubscribe effect) {
   const Session* session = sessions_.find(effect.subscriber);
   if (session != nullptr && session->listen) {  // it ends with its stream
-    co_await net::asio::post(net::use_task);
     shell_.engine.apply(NativeUnsubscribeEnded{effect.subscriber, effect.uri, effect.generation, Accepted{}});
     co_return;
   }
@@ -330,6 +335,7 @@ void OwnCalls::end_upstream_session(const Session& session) {
 }
 
 void OwnCalls::ensure_upstream_stream(Session& session) {
+  if (shell_.draining) return;  // those that are open have been stopped, and nothing would stop another
   if (session.upstream_stream != nullptr && !session.upstream_stream->stopping()) return;
   UpstreamStream::start(shell_, sessions_, *this, session);
 }

@@ -51,6 +51,7 @@ class OwnCalls {
     std::chrono::nanoseconds timeout;
   };
 
+  static net::Task<> afterwards(net::Task<> call);
   net::Task<> read(SendRead effect);
   net::Task<> list_page(SendListPage effect);
   net::Task<> native_subscribe(SendNativeSubscribe effect);

@@ -67,6 +67,29 @@ TEST_CASE("a task that is cancelled before its first step ends too") {
   loop.run(cancel_all(loop, true));
 }
 
+Task<> join_within(Loop& loop, OneShot<bool>& never, int& ended) {
+  TaskGroup inner(loop.executor());
+  inner.spawn(wait_for_ever(never, ended));
+  co_await inner.join();
+}
+
+Task<> cancel_around(Loop& loop) {
+  TaskGroup outer(loop.executor());
+  OneShot<bool> never(loop.executor());
+  int ended = 0;
+  outer.spawn(join_within(loop, never, ended));
+  OneShot<bool> turn(loop.executor());
+  co_await turn.wait(std::chrono::milliseconds(1));
+  outer.cancel();
+  co_await outer.join();
+  CHECK(ended == 1);
+}
+
+TEST_CASE("who joins a group and is cancelled takes its tasks along") {
+  Loop loop;
+  loop.run(cancel_around(loop));
+}
+
 Task<> supply(OneShot<int>& value) {
   value.set(1);
   value.set(2);
