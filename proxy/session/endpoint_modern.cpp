@@ -20,6 +20,7 @@ Declaration declaration_of(const codec::InitializeResult& result) {
   return {.resources = result.declaration.resources,
           .subscribe = result.declaration.subscribe,
           .list_changed = result.declaration.list_changed,
+          .sessions = false,
           .server_name = result.server_name,
           .server_version = result.server_version};
 }
@@ -91,8 +92,7 @@ net::Task<> Endpoint::modern_discover(Post& post) {
     const codec::Reply reply = codec::read_reply(body, "");
     const auto hint = codec::read_cache_hint(reply.result.in(body));
     upstream_.declared(result, hint.ttl_ms, shell_.engine.now().instant);
-    const bool polled = choose_strategy(declaration_of(result)) == Strategy::poll;
-    return polled ? codec::show_subscribe(body) : body;
+    return upstream_.shown(declaration_of(result), std::move(body));
   };
   co_await forward.run();
 }

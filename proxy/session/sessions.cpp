@@ -188,9 +188,11 @@ void Sessions::perform(const Relay& effect) {
 }
 
 void Sessions::perform(const NotifyListChanged& effect) {
-  if (Session* session = find(effect.subscriber)) {
-    relay(*session, codec::list_changed_notification(session->listen ? session->listen->id_json : ""), {});
-  }
+  Session* session = find(effect.subscriber);
+  if (session == nullptr) return;
+  if (!session->listen) return relay(*session, codec::list_changed_notification(""), {});
+  if (!session->listen->asked.resources_list_changed) return;  // nor may it be told (2026-07-28 subscriptions)
+  relay(*session, codec::list_changed_notification(session->listen->id_json), {});
 }
 
 // Past the limit the stream ends: a message of the upstream is never dropped in silence (2025-11-25 has no way to say
