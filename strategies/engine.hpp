@@ -209,8 +209,8 @@ class Engine {
   [[nodiscard]] static bool compared(const Subscription& sub, const std::optional<Version>& before);
   void doubt(Watch& watch, const Read& read, const Content& content, bool delivered);
   void weigh_doubts(Watch& watch, const Read& read, Digest digest);
-  void settle_doubts(Watch& watch);
-  void accept_doubted(Watch& watch);
+  void settle_doubts(Watch& watch, SubscriberId seen_by);
+  void lose_witness(Watch& watch);
   void split(Watch& watch, const Doubt& doubted);
   void follow(Watch& watch, const Read& read, Digest digest);
 

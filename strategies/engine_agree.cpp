@@ -72,7 +72,7 @@ void Engine::weigh_doubts(Watch& watch, const Read& read, Digest digest) {
 
 // The accepted version changed. Who was in doubt for having seen it first agrees from now on; who saw something else is
 // asked again, and watched apart if some rounds do not bring them together.
-void Engine::settle_doubts(Watch& watch) {
+void Engine::settle_doubts(Watch& watch, SubscriberId seen_by) {
   for (const Doubt& doubt : std::exchange(watch.doubts, {})) {
     Subscription* sub = holder(watch, doubt.read.via);
     Subscription* baseline = baseline_of(doubt.read);
@@ -88,13 +88,18 @@ void Engine::settle_doubts(Watch& watch) {
       continue;
     }
     sub->agrees = true;
-    if (Subscription* witness = holder(watch, watch.witness)) witness->agrees = true;
+    if (Subscription* other = holder(watch, seen_by)) other->agrees = true;
     if (baseline != nullptr) baseline_accepted(*baseline, doubt.read, doubt.content.digest);
   }
 }
 
-// Nobody is there any more to ask: what was seen last counts.
-void Engine::accept_doubted(Watch& watch) {
+// The witness is gone: another is asked, and where there is none, what was seen last counts.
+void Engine::lose_witness(Watch& watch) {
+  if (watch.doubts.empty()) return;
+  if (Subscription* witness = witness_for(watch, watch.doubts.front().read.via)) {
+    watch.witness = witness->subscriber->id;
+    return ask_soon(*witness, Errand::poll);
+  }
   for (const Doubt& doubt : std::exchange(watch.doubts, {})) {
     if (!in_order(watch, doubt.read)) continue;
     accept(watch, doubt.read, doubt.content, doubt.delivered);

@@ -101,7 +101,7 @@ void Engine::leave(Subscription& sub) {
   sub.watch = nullptr;
   if (!watch.holders.empty()) {
     std::erase_if(watch.doubts, [&](const Doubt& d) { return d.read.via == sub.subscriber->id; });
-    if (watch.witness == sub.subscriber->id) accept_doubted(watch);
+    if (watch.witness == sub.subscriber->id) lose_witness(watch);
     return reschedule(watch);
   }
   unschedule(watch);

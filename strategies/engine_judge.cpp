@@ -278,7 +278,7 @@ void Engine::take(Watch& watch, const Read& read, const Content& content, bool d
   if (was_forbidden) reschedule(watch);
   const WatchId id = watch.id;
   std::erase_if(watch.doubts, [&](const Doubt& d) { return d.read.via == read.via; });  // it speaks for itself
-  if (differs) settle_doubts(watch);
+  if (differs) settle_doubts(watch, read.via);
   if (find(id) == nullptr) return;  // nobody was left to watch it for
   for (std::size_t i = 0; i < watch.holders.size(); ++i) learn(*watch.holders[i], read, before, delivered);
 }

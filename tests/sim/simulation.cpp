@@ -148,7 +148,7 @@ void Simulation::perform(const Effect& effect) {
     questions_.erase(e->request);
     if (!clients_[q.client].open || clients_[q.client].id != q.id) return;
     const int number = Truth::number(e->digest);
-    const unsigned owner = truth_.owner(q.client, clients_[q.client].principal);
+    const unsigned owner = truth_.owner(q.client, q.principal);
     if (Truth::owner_of(number) != owner) fail("P8: served what is not its own");
     const bool comparable = !world_.reverts && q.held && *q.held > 0 && Truth::owner_of(*q.held) == owner;
     if (comparable && *q.held > number) fail("P4: a served read went back behind what was read before");
@@ -223,7 +223,7 @@ void Simulation::subscribe(unsigned client, unsigned uri) {
     held.baselines = {sees(client, uri)};
   }
   const RequestId request{++last_id_};
-  questions_[request] = {client, c.id, uri, now_, 0, 0, {}, false, true};
+  questions_[request] = {client, c.id, uri, now_, 0, 0, {}, false, true, c.principal};
   apply(SubscribeAsked{c.id, request, uri_name(uri)});
 }
 
@@ -258,7 +258,8 @@ void Simulation::read(unsigned client, unsigned uri, bool because_told) {
   if (!c.open) return;
   const RequestId request{++last_id_};
   const Held& held = c.held[uri];
-  questions_[request] = {client, c.id, uri, now_, held.notices, held.written, held.content, because_told, false};
+  questions_[request] = {client,       c.id,         uri,          now_,  held.notices,
+                         held.written, held.content, because_told, false, c.principal};
   apply(ReadAsked{c.id, request, uri_name(uri)});
 }
 

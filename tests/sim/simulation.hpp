@@ -154,6 +154,7 @@ class Simulation {
     std::optional<int> held;
     bool because_told;
     bool subscribes;
+    unsigned principal;  // with whose credential it asked
   };
   std::map<RequestId, Question> questions_;
   std::vector<Instant> originated_;
