@@ -126,6 +126,7 @@ void Engine::deliver(Subscriber& s, const std::string& uri, Digest digest, Insta
   const std::optional<Digest> held = std::exchange(sub->seen, digest);
   sub->delivered = true;
   sub->delivered_at = now_.instant;
+  if (!sub->watchdog_base && dispatched > sub->last_update) sub->watchdog_base = digest;
   const Watch& watch = *sub->watch;
   if (!state::live(sub->state) || !watch.version) return;
   // What is not judged yet answers what was told; if it differs in the end, that is news.
