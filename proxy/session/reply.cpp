@@ -43,6 +43,8 @@ ReadOutcome content_outcome(const Answer& answer, const KnownDigests& known, con
   Content content;
   content.raw = raw_digest(answer.message, answer.reply.id.begin, answer.reply.id.end);
   content.result = std::make_shared<const std::string>(result);
+  content.shareable_across_principals = hint.is_public;
+  if (hint.ttl_ms) content.ttl = from_seconds(static_cast<double>(*hint.ttl_ms) / 1000.0);
   if (known && known->first == content.raw && is_content(known->second)) {
     content.digest = known->second;
     return content;
@@ -51,8 +53,6 @@ ReadOutcome content_outcome(const Answer& answer, const KnownDigests& known, con
   if (!digested) return Failed{Failure::malformed};
   content.digest = digested->empty ? absent_digest : digested->digest;
   content.mime_type = digested->mime_type;
-  content.shareable_across_principals = hint.is_public;
-  if (hint.ttl_ms) content.ttl = from_seconds(static_cast<double>(*hint.ttl_ms) / 1000.0);
   return content;
 }
 
