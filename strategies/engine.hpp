@@ -165,6 +165,11 @@ class Engine {
     std::uint64_t subscription;
     std::uint32_t news;  // up to which it tells
   };
+  struct Delivery {
+    Digest digest;
+    Instant dispatched;  // of the read that it comes from
+    std::uint32_t told;  // how far the subscriber had been told when it asked
+  };
   using CallerKey = std::pair<UpstreamId, Principal>;
 
   // engine.cpp: subscribers, client traffic, timers
@@ -251,7 +256,7 @@ class Engine {
                                          Instant dispatched);
   [[nodiscard]] bool sees_the_same(const Watch& watch, const Subscriber& s, SubscriberId via);
   void release_joined(Read& read, const Content* content);
-  void deliver(Subscriber& s, const std::string& uri, Digest digest, Instant dispatched);
+  void deliver(Subscriber& s, const std::string& uri, const Delivery& delivery);
   void delivered_to(const Read& read, Digest digest);
 
   // engine_judge.cpp: what an outcome means

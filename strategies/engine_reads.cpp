@@ -1,4 +1,5 @@
 // Reads: issued with an ordinal, ended once; the client's own count like polls, and one read serves many.
+#include <algorithm>
 #include <cassert>
 
 #include "strategies/engine.hpp"
@@ -29,7 +30,7 @@ Read& Engine::issue(Watch* watch, ReadKind kind, Subscriber& via, const std::str
 void Engine::on(const ReadAsked& e) {
   Subscriber* s = find(e.subscriber);
   if (s == nullptr) return emit(RefuseRequest{e.request, -32000, "the session is closed"});
-  const Subscription* sub = find_subscription(e.subscriber, e.uri);
+  Subscription* sub = find_subscription(e.subscriber, e.uri);
   Watch* watch = sub != nullptr ? sub->watch : nullptr;
   if (watch == nullptr) {
     const auto it = s->caller->watches.find({e.uri, SubscriberId{}});
@@ -37,14 +38,18 @@ void Engine::on(const ReadAsked& e) {
   }
   if (watch != nullptr && e.shareable && !s->shadow) {
     if (may_serve(*watch, *s, sub)) {
+      sub->told_at_serve = sub->told;
       return emit(ServeRead{e.request, watch->result, watch->version->digest, watch->version->dispatched});
     }
     if (Read* under_way = joinable(*watch, *s, sub)) {
+      if (sub != nullptr) sub->told_at_serve = sub->told;
       under_way->joined.emplace_back(e.request, s->id);
       return;
     }
   }
-  emit(ForwardRead{e.request, issue(watch, ReadKind::client, *s, e.uri).id});
+  Read& read = issue(watch, ReadKind::client, *s, e.uri);
+  if (sub != nullptr) read.told = sub->told;
+  emit(ForwardRead{e.request, read.id});
 }
 
 // Only the read that a client makes on being notified is answered from the poll that found the change, and never from
@@ -79,7 +84,9 @@ bool Engine::sees_the_same(const Watch& watch, const Subscriber& s, SubscriberId
 }
 
 void Engine::on(const ServedDelivered& e) {
-  if (Subscriber* s = find(e.subscriber)) deliver(*s, e.uri, e.digest, e.dispatched);
+  const Subscription* sub = find_subscription(e.subscriber, e.uri);
+  const std::uint32_t told = sub == nullptr ? 0 : sub->told_at_serve;
+  if (Subscriber* s = find(e.subscriber)) deliver(*s, e.uri, {e.digest, e.dispatched, told});
 }
 
 std::optional<std::pair<RawDigest, Digest>> Engine::known(ReadId id) const {
@@ -110,33 +117,34 @@ void Engine::release_joined(Read& read, const Content* content) {
     } else if (content != nullptr && content->result != nullptr) {
       emit(ServeRead{request, content->result, content->digest, read.dispatched});
     } else {
-      emit(ForwardRead{request, issue(read.watch ? find(*read.watch) : nullptr, ReadKind::client, *s, read.uri).id});
+      Read& own = issue(read.watch ? find(*read.watch) : nullptr, ReadKind::client, *s, read.uri);
+      if (const Subscription* sub = find_subscription(subscriber, read.uri)) own.told = sub->told_at_serve;
+      emit(ForwardRead{request, own.id});
     }
   }
 }
 
 void Engine::delivered_to(const Read& read, Digest digest) {
-  if (Subscriber* s = find(read.via)) deliver(*s, read.uri, digest, read.dispatched);
+  if (Subscriber* s = find(read.via)) deliver(*s, read.uri, {digest, read.dispatched, read.told});
 }
 
 // The subscriber now holds this content, whether it is the newest or a slow old one.
-void Engine::deliver(Subscriber& s, const std::string& uri, Digest digest, Instant dispatched) {
+void Engine::deliver(Subscriber& s, const std::string& uri, const Delivery& delivery) {
+  const auto [digest, dispatched, told] = delivery;
   Subscription* sub = find_subscription(s.id, uri);
   if (sub == nullptr || state::fenced(sub->state)) return s.seen.remember(uri, digest);
   const std::optional<Digest> held = std::exchange(sub->seen, digest);
   sub->delivered = true;
   sub->delivered_at = now_.instant;
+  sub->answered = std::max(sub->answered, std::min(told, sub->told));
   if (!sub->watchdog_base && dispatched > sub->last_update) sub->watchdog_base = digest;
   const Watch& watch = *sub->watch;
   if (!state::live(sub->state) || !watch.version) return;
-  // What is not judged yet answers what was told; if it differs in the end, that is news.
+  // What is not judged yet is news if it differs in the end.
   const bool pending = digest == absent_digest && watch.presence == Presence::tombstone_pending;
   const bool waits = pending || in_doubt(watch, s.id);
-  if (waits || !compared(*sub, watch.version)) {
-    sub->answered = sub->told;
-    if (!waits) ask_soon(*sub, Errand::catchup);
-    return;
-  }
+  if (waits) return;
+  if (!compared(*sub, watch.version)) return ask_soon(*sub, Errand::catchup);
   const Digest current = watch.version->digest;
   if (digest == current) {
     if (sub->last_update < dispatched) sub->nothing_owed();

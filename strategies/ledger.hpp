@@ -71,6 +71,7 @@ struct Subscription {
   std::uint32_t news = 0;
   std::uint32_t told = 0;
   std::uint32_t answered = 0;
+  std::uint32_t told_at_serve = 0;          // when it asked for what was served last without travelling
   Origin origin = Origin::poll;             // of the latest news
   Instant found{};                          // of the latest news
   std::optional<Instant> old_version_read;  // dispatch of the last read before the latest news
@@ -180,6 +181,7 @@ struct Read {
   Generation generation = 0;
   std::string uri;
   Instant dispatched{};
+  std::uint32_t told = 0;                                  // how far its subscriber had been told when it asked
   std::vector<std::pair<RequestId, SubscriberId>> joined;  // client reads answered from this one
 };
 

@@ -30,7 +30,7 @@ World make_world(Random& random) {
   w.drops_answers = one_in(4);
   w.lists = !one_in(6);
   w.anonymous = one_in(4);
-  w.interval = one_in(12) ? std::chrono::seconds(60) : std::chrono::seconds(10);
+  w.interval = one_in(8) ? std::chrono::seconds(30) : std::chrono::seconds(10);
   w.latency = one_in(4) ? std::chrono::milliseconds(2400) : std::chrono::milliseconds(40);
   return w;
 }

@@ -159,7 +159,7 @@ class Simulation {
   std::map<RequestId, Question> questions_;
   std::vector<Instant> originated_;
   std::array<std::optional<Instant>, principals> revoked_at_;
-  std::array<Instant, principals> last_own_read_{Instant::min(), Instant::min()};
+  std::array<Instant, principals> last_own_read_{};
   std::vector<Debt> debts_;
   std::map<std::pair<SubscriberId, std::string>, Promise> promises_;
   std::uint64_t last_id_ = 0;
