@@ -7,8 +7,8 @@
 namespace freshet::sim {
 
 namespace {
-// A slow partner is given one place in flight: a poll may wait there for as long as another read takes.
-constexpr Duration waits_for_a_place = std::chrono::seconds(5);
+// A slow partner is given one place in flight: a poll may wait there until a few other reads are back.
+constexpr Duration waits_for_a_place = std::chrono::seconds(15);
 }  // namespace
 
 void Simulation::fail(const std::string& what) {
@@ -77,13 +77,15 @@ void Simulation::check_residue() {
 
 // At an outage's end: who must learn of something.
 void Simulation::note_debts() {
+  if (world_.unreliable) return;  // the outage's end is not the end of the trouble
   for (unsigned client = 0; client < clients; ++client) {
     const Client& c = clients_[client];
     if (!c.open || !c.attached || !c.session_ok) continue;
     for (unsigned uri = 0; uri < uris; ++uri) {
       const Held& held = c.held[uri];
       const int now = sees(client, uri);
-      if (held.confirmed && held.content && *held.content != now && now > 0 && !held.unanswered()) {
+      if (looked_for_rarely_.contains(uri)) continue;
+      if (held.confirmed && held.content.value_or(-1) > 0 && *held.content != now && now > 0 && !held.unanswered()) {
         debts_.push_back({client, uri, now_});
       }
     }

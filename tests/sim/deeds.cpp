@@ -21,6 +21,7 @@ void Simulation::perform(const Step& step) {
       return announce(step.uri, owner);
     case Deed::vanish:
       truth_.set_present(step.uri, false);
+      looked_for_rarely_.insert(step.uri);
       return chance_.below(2) == 0 ? announce_list() : announce(step.uri, std::nullopt);
     case Deed::reappear:
       truth_.set_present(step.uri, true);
@@ -75,7 +76,7 @@ void Simulation::change(unsigned uri, unsigned owner) {
 void Simulation::revoke(unsigned principal) {
   if (world_.anonymous || truth_.revoked(principal)) return;
   truth_.revoke(principal);
-  revoked_at_[principal] = now_;
+  if (now_ >= down_until_) revoked_at_[principal] = now_;
   for (unsigned client = 0; client < clients; ++client) {
     if (clients_[client].principal != principal) continue;
     drop_debts(client);

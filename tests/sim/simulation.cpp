@@ -74,7 +74,7 @@ Violation Simulation::run(Figures& figures) {
   check_convergence();
   check_budget();
   for (unsigned p = 0; p < principals; ++p) {
-    if (!revoked_at_[p]) continue;
+    if (!revoked_at_[p] || world_.unreliable) continue;
     figures.quiet_s.push_back(static_cast<float>(std::max(0.0, seconds(last_own_read_[p] - *revoked_at_[p]))));
   }
   for (Client& c : clients_) {

@@ -161,6 +161,7 @@ class Simulation {
   std::array<std::optional<Instant>, principals> revoked_at_;
   std::array<Instant, principals> last_own_read_{};
   std::vector<Debt> debts_;
+  std::set<unsigned> looked_for_rarely_;  // was gone once: counts for no figure on speed
   std::map<std::pair<SubscriberId, std::string>, Promise> promises_;
   std::uint64_t last_id_ = 0;
 };

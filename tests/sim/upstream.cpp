@@ -163,6 +163,9 @@ void Simulation::announce_list() {
 
 void Simulation::outage(Duration length) {
   drop_debts(std::nullopt);
+  for (std::optional<Instant>& at : revoked_at_) {  // who cannot ask cannot be refused
+    if (at && now_ - *at < 30s) at.reset();
+  }
   down_until_ = std::max(down_until_, now_ + length);
   for (const Client& c : clients_) {
     if (c.open) apply(UpstreamStreamLost{c.id});
