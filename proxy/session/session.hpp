@@ -29,6 +29,7 @@ class CallInFlight {
   // The answer has begun; it must outlive the call, or answer_ended() be called.
   void answered(net::Executor executor, net::ClientResponse& response) {
     give_up_.emplace(executor, [&response] { response.close(); });
+    if (cancelled_) give_up_->at(net::Clock::now());
   }
   void answer_ended() { give_up_.reset(); }
   // The upstream has been told; its answer may end by itself within `grace` (2025-11-25 utilities/cancellation).
