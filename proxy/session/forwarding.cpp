@@ -93,6 +93,8 @@ codec::RequestHead Forwarding::upstream_head() const {
 }
 
 net::Task<net::Result<net::ClientResponse>> Forwarding::send() {
+  const Session* session = subscriber ? sessions_.find(*subscriber) : nullptr;
+  sent_in_ = session != nullptr ? session->upstream_id : std::nullopt;
   net::ClientRequest request{
       .head = upstream_head(), .body = body, .keep_host = upstream_.settings().keep_host, .safe_to_repeat = read_only};
   if (wants_answer || rewrite) request.head.fields.set("Accept-Encoding", "identity");
@@ -151,7 +153,7 @@ net::Task<ForwardResult> Forwarding::relay_small(net::ClientResponse response) {
     result.answer = answer_of(response.head(), collected);
   }
   if (session_refused(result.answer) && head_.method == "POST" && !healed_) {
-    healed_ = co_await calls_.heal(*subscriber);
+    healed_ = co_await calls_.heal(*subscriber, sent_in_);
     if (healed_) {
       auto again = co_await send();
       if (again) co_return co_await relay(std::move(*again));

@@ -62,6 +62,7 @@ class Forwarding {
   net::ServerExchange& client_;
   codec::RequestHead head_;
   std::optional<CallInFlight> call_;
+  std::optional<std::string> sent_in_;  // the upstream's id of the session that the request went out in
   bool healed_ = false;
 };
 

@@ -170,10 +170,12 @@ net::Task<NativeOutcome> OwnCalls::native(SubscriberId subscriber, std::string m
 }
 
 net::Task<net::Result<Answer>> OwnCalls::call_healing(SubscriberId subscriber, Call wanted) {
-  net::Result<Answer> answer = co_await call(subscriber, wanted);
   const Session* session = sessions_.find(subscriber);
+  const std::optional<std::string> upstream_id = session != nullptr ? session->upstream_id : std::nullopt;
+  net::Result<Answer> answer = co_await call(subscriber, wanted);
+  session = sessions_.find(subscriber);
   if (!answer || !session_refused(*answer) || session == nullptr || session->listen) co_return answer;
-  const bool healed = co_await heal(subscriber);
+  const bool healed = co_await heal(subscriber, upstream_id);
   if (!healed) co_return answer;
   co_return co_await call(subscriber, wanted);
 }
@@ -247,9 +249,10 @@ net::Task<net::Result<Answer>> OwnCalls::exchange(Upstream& upstream, codec::Req
   }
 }
 
-net::Task<bool> OwnCalls::heal(SubscriberId subscriber) {
+net::Task<bool> OwnCalls::heal(SubscriberId subscriber, std::optional<std::string> refused) {
   Session* session = sessions_.find(subscriber);
   if (session == nullptr) co_return false;
+  if (session->upstream_id != refused) co_return true;
   if (session->heals) {
     net::OneShot<bool> outcome(shell_.executor);
     session->healing.push_back(&outcome);
@@ -352,12 +355,12 @@ codec::RequestHead OwnCalls::stream_head(const Session& session) const {
   return head;
 }
 
-void OwnCalls::spawn_heal(SubscriberId subscriber) {
-  shell_.tasks.spawn(heal_alone(subscriber));
+void OwnCalls::spawn_heal(SubscriberId subscriber, std::optional<std::string> refused) {
+  shell_.tasks.spawn(heal_alone(subscriber, std::move(refused)));
 }
 
-net::Task<> OwnCalls::heal_alone(SubscriberId subscriber) {
-  co_await heal(subscriber);
+net::Task<> OwnCalls::heal_alone(SubscriberId subscriber, std::optional<std::string> refused) {
+  co_await heal(subscriber, std::move(refused));
 }
 
 // On a stream that only Freshet reads, nobody else can (2025-11-25 utilities/ping: promptly).

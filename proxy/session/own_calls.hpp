@@ -22,7 +22,8 @@ class OwnCalls {
 
   // The upstream forgot the session: initialise it again with the client's own parameters. True if the session is good
   // again; those who ask while it is under way share its outcome.
-  net::Task<bool> heal(SubscriberId subscriber);
+  // `refused`: the upstream's id of the session that was refused; where it is another by now, the healing is done.
+  net::Task<bool> heal(SubscriberId subscriber, std::optional<std::string> refused);
 
   // Whether the upstream accepts these credentials in the session: asked by a ping, which reads nothing.
   net::Task<bool> accepts_credentials(SubscriberId subscriber, const codec::Fields& carried);
@@ -40,7 +41,7 @@ class OwnCalls {
   net::Task<bool> upstream_stream_opens(SubscriberId subscriber);
 
   // For the upstream's stream: what it met there.
-  void spawn_heal(SubscriberId subscriber);
+  void spawn_heal(SubscriberId subscriber, std::optional<std::string> refused);
   void answer_ping(const Session& session, std::string_view id_json);
 
  private:
@@ -56,7 +57,7 @@ class OwnCalls {
   net::Task<> list_page(SendListPage effect);
   net::Task<> native_subscribe(SendNativeSubscribe effect);
   net::Task<> native_unsubscribe(SendNativeUnsubscribe effect);
-  net::Task<> heal_alone(SubscriberId subscriber);
+  net::Task<> heal_alone(SubscriberId subscriber, std::optional<std::string> refused);
   net::Task<> send_alone(UpstreamId upstream, codec::RequestHead head, std::string body);
 
   net::Task<NativeOutcome> native(SubscriberId subscriber, std::string method, std::string uri);

@@ -11,6 +11,10 @@ namespace freshet::session {
 
 namespace {
 
+// What SDKs' servers answer where they do not know the session (field reports: B24).
+constexpr int server_error = -32000;
+constexpr int session_not_found = -32001;
+
 std::string_view content_type(const codec::ResponseHead& head) {
   return head.fields.find("Content-Type").value_or("");
 }
@@ -121,8 +125,18 @@ Answer answer_of(const codec::ResponseHead& head, const ReplyCollector& collecte
 bool session_refused(const Answer& answer) {
   const bool error = answer.reply.kind == codec::Reply::Kind::error;
   if (answer.status == 404) return !(error && answer.reply.code == codec::error_codes::method_not_found);
-  if (answer.status != 200 && answer.status != 400 && answer.status != 500) return false;
-  return error && speaks_of_session(answer.reply.message);
+  if (!error || !speaks_of_session(answer.reply.message)) return false;
+  switch (answer.reply.code) {
+    // An application's own error may speak of sessions too: a call must not be made twice for that.
+    case codec::error_codes::invalid_request:
+    case server_error:
+    case session_not_found:
+      return answer.status == 200 || answer.status == 400 || answer.status == 500;
+    case codec::error_codes::internal_error:
+      return answer.status == 500;
+    default:
+      return false;
+  }
 }
 
 std::optional<Duration> retry_after_of(const codec::Fields& fields, std::chrono::sys_seconds wall_now) {

@@ -96,7 +96,7 @@ void UpstreamStream::report(Ending ending) {
       return;
     case Ending::session_lost:
       settle_waiting(false);
-      calls_.spawn_heal(subscriber_);
+      calls_.spawn_heal(subscriber_, opened_in_);
       return;
   }
 }
@@ -105,6 +105,7 @@ net::Task<UpstreamStream::Ending> UpstreamStream::open_and_read() {
   if (!response_) {
     const Session* session = sessions_.find(subscriber_);
     if (session == nullptr) co_return Ending::stopped;
+    opened_in_ = session->upstream_id;
     codec::RequestHead head = calls_.stream_head(*session);
     if (!last_event_id_.empty()) head.fields.set("Last-Event-ID", last_event_id_);
     if (const auto problem = upstream_.prepare(head)) {

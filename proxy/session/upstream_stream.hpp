@@ -59,6 +59,7 @@ class UpstreamStream {
   std::unique_ptr<net::ClientResponse> response_;
   net::Timer retry_;
   std::list<net::OneShot<bool>*> waiting_;
+  std::optional<std::string> opened_in_;  // the upstream's id of the session that it was asked for in
   std::string last_event_id_;
   std::chrono::milliseconds retry_after_{0};  // as the upstream asked
   unsigned flaps_ = 0;                        // openings in a row that brought nothing
