@@ -173,7 +173,7 @@ std::string example_yaml() {
       "# Every setting of Freshet, with its default, or an example where there is none by default.\n"
       "# Take the # away from what you change. Check a file with: freshet check --config FILE\n"
       "# A flag or a FRESHET_* variable counts before the file. Units: 250ms, 30s, 5m, 1h; 64KiB, 4MiB; 10/s; 10%.\n"
-      "# SIGHUP applies a changed file; what is marked [restart] waits for the next start.\n";
+      "# A changed file counts from the next start on.\n";
   text += example_section(global_fields(), "");
   text += "\nupstreams:\n  - # one MCP server; add further ones likewise\n";
   text += example_section(upstream_fields(), "    ");
