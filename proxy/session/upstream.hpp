@@ -33,8 +33,8 @@ class Upstream {
   // Where a request that came for `downstream_target` goes: the endpoint's path is mapped, everything else is kept.
   [[nodiscard]] std::string target_for(std::string_view downstream_target) const;
 
-  // A request as it travels on, its hop-by-hop fields taken out before: configured fields in. An unreadable secret is an error
-  // text, for the log and for the client.
+  // A request as it travels on, its hop-by-hop fields taken out before: configured fields in. An unreadable secret is
+  // an error text, for the log and for the client.
   [[nodiscard]] std::optional<std::string> prepare(codec::RequestHead& head);
 
   // What the upstream declared in the modern era, until its ttl is over (2026-07-28 caching).

@@ -105,11 +105,12 @@ int main(int argc, char** argv) {
   }
   if (failed_seed != end) {
     report(make_script(failed_seed), options->trace);
+    std::cout << "0 passed, 1 failed\n";
     return 1;
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   std::cout << table(all) << "in " << took.count() << " s\n";
   const std::string shortfall = shortfalls(all);
-  std::cout << shortfall;
+  std::cout << shortfall << options->schedules << " passed, " << (shortfall.empty() ? 0 : 1) << " failed\n";
   return shortfall.empty() ? 0 : 1;
 }
