@@ -49,6 +49,18 @@ void Simulation::check_bounds(bool calm) {
   });
 }
 
+// P4: no version that is shown is older than the one before.
+void Simulation::check_versions() {
+  if (world_.reverts || world_.per_session) return;
+  engine_.for_each_subscription(now_, [&](const SubscriptionView& v) {
+    if (v.version.empty()) return;
+    const int number = Truth::number(v.version);
+    int& shown = shown_.try_emplace({v.subscriber, std::string(v.uri)}, number).first->second;
+    if (Truth::owner_of(number) == Truth::owner_of(shown) && number < shown) fail("P4: a version went back");
+    shown = number;
+  });
+}
+
 // P2: who listens holds what is, or was told that it does not.
 void Simulation::check_convergence() {
   for (unsigned client = 0; client < clients; ++client) {

@@ -95,6 +95,7 @@ void Simulation::rotate(unsigned client) {
     held.quiet_broken = true;
     held.told = held.written = 0;
   }
+  std::erase_if(shown_, [&](const auto& entry) { return entry.first.first == c.id; });
   Principal p;
   p.digest[0] = std::byte(other + 1);
   apply(PrincipalAdopted{c.id, p});

@@ -1,7 +1,5 @@
 #include "simulation.hpp"
 
-#include <charconv>
-
 #include "trace.hpp"
 
 namespace freshet::sim {
@@ -281,9 +279,7 @@ void Simulation::notify(const Notify& notice) {
   if (!c.attached) return fail("told a subscriber that has no stream");
   if (uri == uris - 1 && !held.quiet_broken) return fail("told of a resource that never changed");
   if (!notice.version.empty() && !world_.reverts) {
-    int number = 0;
-    std::from_chars(notice.version.data(), notice.version.data() + 16, number, 16);
-    number = number * 4 + (notice.version.back() - '0');
+    int number = Truth::number(notice.version);
     if (Truth::owner_of(number) != truth_.owner(*client, c.principal)) number = held.told;
     if (number < held.told) return fail("P4: told of an older version after a newer one");
     held.told = number;

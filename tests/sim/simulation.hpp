@@ -115,6 +115,7 @@ class Simulation {
   void fail(const std::string& what);
   void check_budget();
   void check_bounds(bool calm);
+  void check_versions();
   void check_convergence();
   void check_residue();
   void note_debts();
@@ -163,6 +164,7 @@ class Simulation {
   std::vector<Debt> debts_;
   std::set<unsigned> looked_for_rarely_;  // was gone once: counts for no figure on speed
   std::map<std::pair<SubscriberId, std::string>, Promise> promises_;
+  std::map<std::pair<SubscriberId, std::string>, int> shown_;  // the version that was shown last
   std::uint64_t last_id_ = 0;
 };
 

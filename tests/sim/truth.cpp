@@ -1,5 +1,7 @@
 #include "truth.hpp"
 
+#include <charconv>
+
 namespace freshet::sim {
 
 namespace {
@@ -44,6 +46,12 @@ int Truth::number(const Digest& digest) {
   if (digest == absent_digest) return absent;
   if (digest == refused_digest) return refused;
   return combine(static_cast<int>(digest.high), digest.low % 16);
+}
+
+int Truth::number(const std::string& shown) {
+  int value = 0;
+  std::from_chars(shown.data(), shown.data() + 16, value, 16);
+  return combine(value, static_cast<std::uint64_t>(shown.back() - '0'));
 }
 
 void Truth::change(unsigned uri, unsigned owner) {

@@ -25,6 +25,7 @@ class Truth {
   [[nodiscard]] int sees(unsigned client, unsigned principal, unsigned uri) const;
   [[nodiscard]] ReadOutcome read(unsigned client, unsigned principal, unsigned uri) const;
   [[nodiscard]] static int number(const Digest& digest);
+  [[nodiscard]] static int number(const std::string& shown);  // as the engine shows a digest
   [[nodiscard]] static unsigned owner_of(int number) { return static_cast<unsigned>(number) % 4; }
 
   void change(unsigned uri, unsigned owner);

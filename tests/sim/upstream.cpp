@@ -48,7 +48,10 @@ void Simulation::serve_own(const SendRead& asked) {
     std::optional<ReadOutcome> bad = trouble(client, session);
     const bool lost = bad && std::holds_alternative<Failed>(*bad) && std::get<Failed>(*bad).reason == Failure::timeout;
     ReadOutcome outcome = bad ? *bad : truth_.read(client, principal, uri);
-    at(lost ? 5s : some_latency(), [this, id, outcome = std::move(outcome)] { apply(ReadEnded{id, outcome, false}); });
+    at(lost ? 5s : some_latency(), [this, id, outcome = std::move(outcome)] {
+      apply(ReadEnded{id, outcome, false});
+      check_versions();
+    });
   });
 }
 
@@ -74,6 +77,7 @@ void Simulation::serve_client(const ForwardRead& asked) {
       }
       apply(ClientRequestEnded{UpstreamId{0}, bad ? 0 : 200, std::nullopt});
       apply(ReadEnded{id, outcome, delivered});
+      check_versions();
     });
   });
 }
