@@ -23,8 +23,8 @@ Principal PrincipalKeyer::of(const codec::RequestHead& request) const {
     material += std::string(name) + ':' + std::to_string(value.size()) + ':';
     material += value;
   };
-  for (const codec::Field& field : request.fields) {
-    for (const std::string& name : headers_) {
+  for (const std::string& name : headers_) {
+    for (const codec::Field& field : request.fields) {
       if (codec::names_equal(field.name, name)) append(name, field.value);
     }
   }

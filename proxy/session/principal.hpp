@@ -18,7 +18,8 @@ class PrincipalKeyer {
   // Beside Authorization, X-Api-Key and Cookie. Lower case.
   explicit PrincipalKeyer(std::vector<std::string> further_headers);
 
-  // The credentials of a request: those headers and the query of its target. None of them: anonymous.
+  // The credentials of a request: those headers, in whatever order they come, and the query of its target. None of
+  // them: anonymous.
   [[nodiscard]] Principal of(const codec::RequestHead& request) const;
 
  private:
