@@ -16,6 +16,7 @@ std::string public_form(std::string_view url, const Upstream& upstream) {
   const std::string origin = upstream.origin_url();
   if (!url.starts_with(origin)) return std::string(url);
   std::string rest(url.substr(origin.size()));
+  if (!rest.empty() && rest.front() != '/' && rest.front() != '?') return std::string(url);  // another host or port
   if (rest == upstream.settings().url.path) rest = upstream.settings().path;
   return upstream.settings().public_url + rest;
 }
