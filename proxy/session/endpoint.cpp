@@ -61,7 +61,7 @@ net::Task<> Endpoint::pass(net::ServerExchange& client) {
   forward.read_only = head.method == "GET" || head.method == "HEAD" || head.method == "OPTIONS";
   forward.stream_body = !forward.read_only;
   if (!upstream_.settings().public_url.empty() && is_resource_metadata(head.target)) {
-    forward.rewrite = [this](const codec::ResponseHead&, std::string body, codec::Fields&) {
+    forward.rewrite = [this](const codec::ResponseHead&, std::string body, codec::ResponseHead&) {
       return rewrite_resource(std::move(body), upstream_);
     };
   }
@@ -141,13 +141,14 @@ net::Task<> Endpoint::pass_post(Post& post, std::optional<SubscriberId> subscrib
   forward.subscriber = subscriber;
   forward.id_json = is_request(message) ? message.id_json : "";
   forward.read_only = reads_only(message.method);
+  forward.owner = !subscriber || sessions_.find(*subscriber)->principal == post.principal;
   forward.never_waits = message.method == "notifications/cancelled";
   if (forward.never_waits && subscriber) cancel(*subscriber, message.request_id_json);
   const ForwardResult result = co_await forward.run();
   if (is_request(message) && !forward.read_only) write_ended(subscriber, post.principal);
   if (!subscriber) co_return;
   if (result.status >= 200 && result.status < 300) adopt(*subscriber, post.principal, post.head);
-  if (result.status == 404 && session_refused(result.answer)) sessions_.close(*subscriber);
+  if (forward.owner && result.status == 404 && session_refused(result.answer)) sessions_.close(*subscriber);
 }
 
 // What was read before it is no answer any more: in its session, and, modern, to all of its principal.
@@ -170,7 +171,7 @@ void Endpoint::adopt(SubscriberId subscriber, const Principal& principal, const 
   Session* session = sessions_.find(subscriber);
   if (session == nullptr || session->principal == principal) return;
   session->principal = principal;
-  session->carried = carried_fields(head.fields);
+  session->carried = carried_of(head);
   log::info("credential_adopted", {{"upstream", upstream_.name()}});
   shell_.engine.apply(PrincipalAdopted{subscriber, principal});
 }
@@ -185,8 +186,8 @@ net::Task<> Endpoint::initialize(Post& post) {
   Forwarding forward = forwarding(post.client, post.head);
   forward.body = post.body;
   forward.id_json = message.id_json;
-  forward.rewrite = [this, &post](const codec::ResponseHead& response, std::string body, codec::Fields& shown) {
-    return open_session(post, response, std::move(body), shown);
+  forward.rewrite = [this, &post](const codec::ResponseHead& response, std::string body, codec::ResponseHead& shown) {
+    return open_session(post, response, std::move(body), shown.fields);
   };
   co_await forward.run();
 }
@@ -199,7 +200,7 @@ std::string Endpoint::open_session(const Post& post, const codec::ResponseHead& 
   NewSession made{.id = {},
                   .upstream_id = {},
                   .principal = post.principal,
-                  .carried = carried_fields(post.head.fields),
+                  .carried = carried_of(post.head),
                   .protocol_version = result.protocol_version,
                   .initialize_request = post.body,
                   .declared = {.resources = result.declaration.resources,
@@ -241,11 +242,13 @@ net::Task<> Endpoint::delete_session(net::ServerExchange& client, codec::Request
     co_await client.respond(codec::ResponseHead{.status = 200}, {});
     co_return;
   }
+  const bool owner = session->principal == shell_.principals.of(head);
   Forwarding forward = forwarding(client, std::move(head));
   forward.subscriber = subscriber;
   const ForwardResult result = co_await forward.run();
-  const bool ended = (result.status >= 200 && result.status < 300) || result.status == 404;
-  if (!ended && result.status != 405) co_return;
+  const bool deleted = result.status >= 200 && result.status < 300;
+  const bool ended = deleted || (owner && result.status == 404);
+  if (!ended && !(owner && result.status == 405)) co_return;
   sessions_.close(subscriber);
   if (!ended) sessions_.remember_outlived(session_id);
 }

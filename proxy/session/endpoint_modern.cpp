@@ -86,7 +86,7 @@ net::Task<> Endpoint::modern_discover(Post& post) {
   forward.body = post.body;
   forward.id_json = message.id_json;
   forward.read_only = true;
-  forward.rewrite = [this](const codec::ResponseHead& response, std::string body, codec::Fields&) {
+  forward.rewrite = [this](const codec::ResponseHead& response, std::string body, codec::ResponseHead&) {
     const codec::InitializeResult result = codec::read_initialize_result(body);
     if (response.status != 200 || !result.ok) return body;
     const codec::Reply reply = codec::read_reply(body, "");
@@ -135,7 +135,7 @@ net::Task<> Endpoint::modern_listen(Post& post) {
   }
   std::optional<codec::InitializeResult> declared = upstream_.declaration(shell_.engine.now().instant);
   if (!declared) {
-    declared = co_await calls_.discover(upstream_, carried_fields(post.head.fields));
+    declared = co_await calls_.discover(upstream_, carried_of(post.head));
     if (!declared)
       co_return co_await pass_modern(post);  // not modern, or not answering: the upstream's own answer says so
     upstream_.declared(*declared, std::nullopt, shell_.engine.now().instant);
@@ -145,7 +145,7 @@ net::Task<> Endpoint::modern_listen(Post& post) {
   NewSession made{.id = {},
                   .upstream_id = {},
                   .principal = post.principal,
-                  .carried = carried_fields(post.head.fields),
+                  .carried = carried_of(post.head),
                   .protocol_version = message.meta_protocol_version,
                   .initialize_request = {},
                   .declared = declaration_of(*declared),

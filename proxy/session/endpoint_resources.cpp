@@ -1,6 +1,7 @@
 // resources/subscribe, resources/unsubscribe and resources/read of known sessions.
 #include <chrono>
 
+#include "proxy/codec/sse.hpp"
 #include "proxy/session/endpoint.hpp"
 #include "proxy/session/exchange_answers.hpp"
 
@@ -47,7 +48,7 @@ const Refusal* http_refusal(const std::optional<EngineAnswer>& answer) {
 // Whoever knows a session's id is not yet its owner: another credential counts only once the upstream took it.
 net::Task<bool> Endpoint::principal_accepted(Post& post, SubscriberId subscriber) {
   if (sessions_.find(subscriber)->principal == post.principal) co_return true;
-  const bool accepted = co_await calls_.accepts_credentials(subscriber, carried_fields(post.head.fields));
+  const bool accepted = co_await calls_.accepts_credentials(subscriber, carried_of(post.head));
   if (accepted) adopt(subscriber, post.principal, post.head);
   co_return accepted&& sessions_.find(subscriber) != nullptr;
 }
@@ -123,6 +124,7 @@ net::Task<> Endpoint::forward_read(Post& post, SubscriberId subscriber, const co
 // batch, and one batch comes back. Later revisions have no batches, and wrapping a message must not hide it.
 net::Task<> Endpoint::batch(Post& post, SubscriberId subscriber) {
   std::string answers;
+  std::string answer_events;
   std::string rest;
   for (const codec::Message& message : post.envelope.messages) {
     const bool ours = message.kind == codec::MessageKind::request && sessions_.find(subscriber) != nullptr &&
@@ -134,7 +136,9 @@ net::Task<> Endpoint::batch(Post& post, SubscriberId subscriber) {
       co_return;
     }
     if (ours) {
-      answers += (answers.empty() ? "" : ",") + co_await member_answer(post, subscriber, message);
+      const std::string answer = co_await member_answer(post, subscriber, message);
+      answers += (answers.empty() ? "" : ",") + answer;
+      answer_events += codec::format_event({}, {}, answer);
     } else {
       rest += (rest.empty() ? "" : ",") + std::string(message.span.in(post.body));
     }
@@ -148,11 +152,15 @@ net::Task<> Endpoint::batch(Post& post, SubscriberId subscriber) {
   Forwarding forward = forwarding(post.client, post.head);
   forward.body = smaller;
   forward.subscriber = subscriber;
-  forward.rewrite = [&answers](const codec::ResponseHead&, std::string body, codec::Fields& shown) {
-    const auto members = body.find('[');
-    if (members != std::string::npos) return body.insert(members + 1, answers + ",");
-    shown.set("Content-Type", "application/json");
-    return "[" + answers + (body.empty() ? "" : "," + body) + "]";
+  forward.owner = sessions_.find(subscriber) != nullptr && sessions_.find(subscriber)->principal == post.principal;
+  forward.events_first = answer_events;
+  forward.rewrite = [&answers](const codec::ResponseHead& response, std::string body, codec::ResponseHead& shown) {
+    shown.fields.set("Content-Type", "application/json");
+    if (response.status == 202) shown.status = 200, shown.reason.clear();  // all of the rest were notifications
+    const auto begin = body.find_first_not_of(" \t\r\n");
+    if (begin == std::string::npos) return "[" + answers + "]";
+    if (body[begin] == '[') return body.insert(begin + 1, answers + ",");
+    return "[" + answers + "," + body + "]";
   };
   co_await forward.run();
 }

@@ -37,7 +37,7 @@ net::Task<> Endpoint::get(net::ServerExchange& client, codec::RequestHead head) 
   const SubscriberId subscriber = session->subscriber;
   const Principal principal = shell_.principals.of(head);
   const auto cursor = head.fields.find("Last-Event-ID");
-  const bool foreign_cursor = cursor && !cursor->empty() && !session->outbox.owns(*cursor);
+  const bool foreign_cursor = cursor && !cursor->empty() && !Outbox::made_here(*cursor);
   const bool wants_events = codec::accepts(head.fields.find("Accept").value_or(""), "text/event-stream");
   if (session->strategy == Strategy::off || !session->acts || foreign_cursor || !wants_events) {
     Forwarding forward = forwarding(client, std::move(head));
@@ -59,7 +59,7 @@ net::Task<> Endpoint::get(net::ServerExchange& client, codec::RequestHead head) 
 // Another credential on a known session: the upstream's answer to its own GET decides, and is its stream if it is one.
 net::Task<> Endpoint::get_as_other(net::ServerExchange& client, codec::RequestHead head, SubscriberId subscriber,
                                    Principal principal) {
-  const bool accepted = co_await calls_.accepts_credentials(subscriber, carried_fields(head.fields));
+  const bool accepted = co_await calls_.accepts_credentials(subscriber, carried_of(head));
   Session* session = sessions_.find(subscriber);
   if (!accepted || session == nullptr) {
     Forwarding forward = forwarding(client, std::move(head));

@@ -122,55 +122,75 @@ codec::ResponseHead Forwarding::client_head(const codec::ResponseHead& from) con
   return to;
 }
 
-// Worth reading whole: it may say that the session is gone.
-bool Forwarding::small(const codec::ResponseHead& from) const {
+// Worth reading before it goes on: it may say that the session is gone.
+bool Forwarding::may_refuse_session(const codec::ResponseHead& from) const {
   const Session* session = subscriber ? sessions_.find(*subscriber) : nullptr;
   if (session == nullptr || session->listen) return false;
   if (is_event_stream(from) || from.fields.contains("Content-Encoding")) return false;
+  if (from.status == 404 || from.status == 400 || from.status == 500) return true;
   const auto length = content_length(from);
-  return length ? *length <= small_bytes : from.status == 404;
+  return length && *length <= small_bytes;
 }
 
 net::Task<ForwardResult> Forwarding::relay(net::ClientResponse response) {
-  if (rewrite && is_event_stream(response.head())) co_return co_await relay_rewritten_events(std::move(response));
+  const bool events = is_event_stream(response.head());
+  if (events && !events_first.empty()) co_return co_await relay_stream(std::move(response), events_first);
+  if (rewrite && events) co_return co_await relay_rewritten_events(std::move(response));
   if (rewrite) co_return co_await relay_rewritten(std::move(response));
-  if (small(response.head())) co_return co_await relay_small(std::move(response));
+  if (may_refuse_session(response.head())) co_return co_await relay_small(std::move(response));
   co_return co_await relay_stream(std::move(response));
 }
 
 net::Task<ForwardResult> Forwarding::relay_small(net::ClientResponse response) {
-  auto body_read = co_await response.read_all(small_bytes);
   ForwardResult result{.status = response.head().status};
-  if (!body_read) {
-    co_await answer_unavailable(client_, id_json, body_read.error());
-    co_return result;
+  std::string begun;
+  bool whole = false;
+  while (!whole && begun.size() <= small_bytes) {
+    const auto piece = co_await response.read_some();
+    if (!piece) {
+      co_await answer_unavailable(client_, id_json, piece.error());
+      co_return result;
+    }
+    whole = piece->empty();
+    begun += *piece;
   }
-  const bool may_refuse = response.head().status != 200 || body_read->find("\"error\"") != std::string::npos;
+  const bool may_refuse = response.head().status != 200 || begun.find("\"error\"") != std::string::npos;
   if (wants_answer || may_refuse) {
     ReplyCollector collected(response.head(), id_json, small_bytes);
-    collected.feed(*body_read);
+    collected.feed(begun);
     collected.end();
     result.answer = answer_of(response.head(), collected);
   }
-  if (session_refused(result.answer) && head_.method == "POST" && !healed_) {
+  if (session_refused(result.answer) && owner && head_.method == "POST" && !healed_) {
     healed_ = co_await calls_.heal(*subscriber, sent_in_);
     if (healed_) {
       auto again = co_await send();
       if (again) co_return co_await relay(std::move(*again));
     }
   }
-  const auto written = co_await client_.respond(client_head(response.head()), *body_read);
+  if (!whole) {
+    Answer answer = std::move(result.answer);
+    result = co_await relay_stream(std::move(response), begun);
+    if (!wants_answer) result.answer = std::move(answer);
+    co_return result;
+  }
+  const auto written = co_await client_.respond(client_head(response.head()), begun);
   result.delivered = written.has_value();
   co_return result;
 }
 
-net::Task<ForwardResult> Forwarding::relay_stream(net::ClientResponse response) {
+// `begun`: goes out first.
+net::Task<ForwardResult> Forwarding::relay_stream(net::ClientResponse response, std::string_view begun) {
   ForwardResult result{.status = response.head().status};
   std::optional<ReplyCollector> collected;
   if (wants_answer) collected.emplace(response.head(), id_json, shell_.settings.limits.read_bytes_max);
   ReplyCollector* tap = collected ? &*collected : nullptr;
-  client_.begin(client_head(response.head()));
+  codec::ResponseHead to = client_head(response.head());
+  if (!events_first.empty()) to.fields.erase("Content-Length");  // it counts the upstream's events alone
+  client_.begin(std::move(to));
   if (call_) call_->answered(shell_.executor, response);
+  if (tap != nullptr) tap->feed(begun);
+  if (!begun.empty()) co_await client_.write(begun);  // what fails here fails again below
   bool whole = false;
   if (is_event_stream(response.head())) {
     EventRelay events(client_, response, tap, shell_.settings.streams.keepalive_interval);
@@ -205,7 +225,7 @@ net::Task<ForwardResult> Forwarding::relay_rewritten(net::ClientResponse respons
     co_return result;
   }
   codec::ResponseHead to = client_head(response.head());
-  const std::string rewritten = rewrite(response.head(), std::move(*whole), to.fields);
+  const std::string rewritten = rewrite(response.head(), std::move(*whole), to);
   to.fields.erase("Content-Length");
   const auto written = co_await client_.respond(std::move(to), rewritten);
   result.delivered = written.has_value();
@@ -234,7 +254,7 @@ net::Task<ForwardResult> Forwarding::relay_rewritten_events(net::ClientResponse 
       const std::size_t block_begin = event ? std::exchange(next_block, out.size()) : next_block;
       if (!event || codec::read_reply(event->data, id_json).kind != codec::Reply::Kind::result) continue;
       found = true;
-      std::string shown = rewrite(response.head(), event->data, to.fields);
+      std::string shown = rewrite(response.head(), event->data, to);
       if (shown == event->data) continue;
       const std::size_t data = out.find(event->data, block_begin);
       if (data != std::string::npos) {

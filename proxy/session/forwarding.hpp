@@ -34,10 +34,12 @@ class Forwarding {
   std::optional<SubscriberId> subscriber;  // in whose session it travels
   std::string id_json;                     // of the JSON-RPC request in it; empty: none
   bool read_only = false;                  // repeating it does no harm
+  bool owner = true;                       // with the session's own credential: another's refusal says nothing of it
   bool never_waits = false;                // a cancellation does not queue behind what it cancels
   bool wants_answer = false;               // collect what the response says to `id_json`
   // Replaces a whole response before it goes out; set where the response must not stream (initialize).
-  std::function<std::string(const codec::ResponseHead& response, std::string body, codec::Fields& added)> rewrite;
+  std::function<std::string(const codec::ResponseHead& response, std::string body, codec::ResponseHead& shown)> rewrite;
+  std::string events_first;  // goes out ahead of a response that is an event stream, in place of `rewrite`
 
   // Sends, heals and repeats where DESIGN allows it, relays, and tells the engine of the traffic. The client has got an
   // answer when this returns, or its connection is broken.
@@ -47,13 +49,13 @@ class Forwarding {
   net::Task<net::Result<net::ClientResponse>> send();
   net::Task<ForwardResult> relay(net::ClientResponse response);
   net::Task<ForwardResult> relay_small(net::ClientResponse response);
-  net::Task<ForwardResult> relay_stream(net::ClientResponse response);
+  net::Task<ForwardResult> relay_stream(net::ClientResponse response, std::string_view begun = {});
   net::Task<ForwardResult> relay_rewritten(net::ClientResponse response);
   net::Task<ForwardResult> relay_rewritten_events(net::ClientResponse response);
   net::Task<bool> over_budget();
   [[nodiscard]] codec::RequestHead upstream_head() const;
   [[nodiscard]] codec::ResponseHead client_head(const codec::ResponseHead& upstream_head) const;
-  [[nodiscard]] bool small(const codec::ResponseHead& head) const;
+  [[nodiscard]] bool may_refuse_session(const codec::ResponseHead& head) const;
 
   Shell& shell_;
   Sessions& sessions_;

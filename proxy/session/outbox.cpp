@@ -60,12 +60,12 @@ std::vector<NoticeId> Outbox::drop_notices() {
   return dropped;
 }
 
-bool Outbox::owns(std::string_view event_id) const {
-  return event_id.size() > stream_.size() + 1 && event_id.starts_with(stream_) && event_id[stream_.size()] == '-';
+bool Outbox::made_here(std::string_view event_id) {
+  return event_id.starts_with(stream_prefix);
 }
 
 bool Outbox::replay_after(std::string_view last_event_id) {
-  if (!owns(last_event_id)) return false;
+  if (stream_.empty() || !last_event_id.starts_with(stream_ + "-")) return false;
   const std::string_view digits = last_event_id.substr(stream_.size() + 1);
   std::uint64_t last = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), last);

@@ -15,6 +15,9 @@
 
 namespace freshet::session {
 
+// Streams of Freshet's are named so in event ids, and the upstream's are not.
+inline constexpr std::string_view stream_prefix = "freshet";
+
 struct OutboxLimits {
   std::size_t queued_bytes_max = 1024 * 1024;
   std::size_t replay_events_max = 100;
@@ -23,8 +26,8 @@ struct OutboxLimits {
 
 class Outbox {
  public:
-  // `stream`: names the stream in event ids, [A-Za-z0-9]+, unlike any other of the client; empty: events have no ids
-  // and nothing is kept for replay.
+  // `stream`: names the stream in event ids, stream_prefix and [A-Za-z0-9]+, unlike any other of the client; empty:
+  // events have no ids and nothing is kept for replay.
   Outbox(std::string stream, OutboxLimits limits) : stream_(std::move(stream)), limits_(limits) {}
 
   // A message from the upstream, handed on as it came. False: the limit is reached and nothing was queued.
@@ -47,8 +50,8 @@ class Outbox {
   // True if `last_event_id` was given out by this outbox and everything after it is still there: those events are
   // queued again, in front.
   [[nodiscard]] bool replay_after(std::string_view last_event_id);
-  // Whether an id could be one of ours at all; others belong to the upstream.
-  [[nodiscard]] bool owns(std::string_view event_id) const;
+  // Whether an id is Freshet's, of this client's stream or another's; others belong to the upstream.
+  [[nodiscard]] static bool made_here(std::string_view event_id);
 
  private:
   struct Queued {

@@ -31,14 +31,16 @@ bool keeps_method(int status) {
 
 }  // namespace
 
-codec::Fields carried_fields(const codec::Fields& client) {
-  codec::Fields carried = client;
-  codec::remove_hop_by_hop(carried);
+Carried carried_of(const codec::RequestHead& client) {
+  Carried carried{.fields = client.fields, .query = {}};
+  codec::remove_hop_by_hop(carried.fields);
   for (const std::string_view name :
        {"Host", "Content-Type", "Content-Length", "Content-Encoding", "Accept", "Accept-Encoding", "Last-Event-ID",
         "Mcp-Session-Id", "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name", "Origin", "Cache-Control", "Pragma"}) {
-    carried.erase(name);
+    carried.fields.erase(name);
   }
+  const auto query = client.target.find('?');
+  if (query != std::string::npos) carried.query = client.target.substr(query);
   return carried;
 }
 
@@ -49,11 +51,11 @@ std::string OwnCalls::next_id() {
   return "\"" + id_prefix_ + std::to_string(++last_id_) + "\"";
 }
 
-codec::RequestHead OwnCalls::own_head(const Upstream& upstream, codec::Fields carried) {
+codec::RequestHead OwnCalls::own_head(const Upstream& upstream, Carried carried) {
   codec::RequestHead head;
   head.method = "POST";
-  head.target = upstream.settings().url.path;
-  head.fields = std::move(carried);
+  head.target = upstream.settings().url.path + carried.query;
+  head.fields = std::move(carried.fields);
   head.fields.set("Content-Type", "application/json");
   head.fields.set("Accept", "application/json, text/event-stream");
   head.fields.set("Accept-Encoding", "identity");
@@ -61,7 +63,11 @@ codec::RequestHead OwnCalls::own_head(const Upstream& upstream, codec::Fields ca
 }
 
 codec::RequestHead OwnCalls::post_head(const Session& session) const {
-  codec::RequestHead head = own_head(session.upstream, session.carried);
+  return post_head(session, session.carried);
+}
+
+codec::RequestHead OwnCalls::post_head(const Session& session, Carried carried) {
+  codec::RequestHead head = own_head(session.upstream, std::move(carried));
   if (session.upstream_id) head.fields.set("Mcp-Session-Id", *session.upstream_id);
   if (!session.protocol_version.empty()) head.fields.set("MCP-Protocol-Version", session.protocol_version);
   return head;
@@ -195,7 +201,7 @@ net::Task<net::Result<Answer>> OwnCalls::call(SubscriberId subscriber, Call want
 }
 
 // What a modern server declares (2026-07-28 server/discover), asked in a client's name.
-net::Task<std::optional<codec::InitializeResult>> OwnCalls::discover(Upstream& upstream, codec::Fields carried) {
+net::Task<std::optional<codec::InitializeResult>> OwnCalls::discover(Upstream& upstream, Carried carried) {
   codec::RequestHead head = own_head(upstream, std::move(carried));
   add_mirrored_fields(head.fields, modern_version, "server/discover", {});
   std::string id = next_id();
@@ -252,7 +258,7 @@ net::Task<net::Result<Answer>> OwnCalls::exchange(Upstream& upstream, codec::Req
 net::Task<bool> OwnCalls::heal(SubscriberId subscriber, std::optional<std::string> refused) {
   Session* session = sessions_.find(subscriber);
   if (session == nullptr) co_return false;
-  if (session->upstream_id != refused) co_return true;
+  if (!session->heals && session->upstream_id != refused) co_return true;
   if (session->heals) {
     net::OneShot<bool> outcome(shell_.executor);
     session->healing.push_back(&outcome);
@@ -311,14 +317,10 @@ net::Task<bool> OwnCalls::initialise_again(SubscriberId subscriber) {
   co_return true;
 }
 
-net::Task<bool> OwnCalls::accepts_credentials(SubscriberId subscriber, const codec::Fields& carried) {
+net::Task<bool> OwnCalls::accepts_credentials(SubscriberId subscriber, Carried carried) {
   Session* session = sessions_.find(subscriber);
   if (session == nullptr) co_return false;
-  codec::RequestHead head = post_head(*session);
-  for (const codec::Field& field : carried) head.fields.set(field.name, field.value);
-  for (const codec::Field& field : session->carried) {
-    if (!carried.contains(field.name)) head.fields.erase(field.name);
-  }
+  codec::RequestHead head = post_head(*session, std::move(carried));
   shell_.engine.metrics().session_request(session->upstream.id());
   const Duration timeout = session->upstream.settings().reads.timeout;
   std::string id = next_id();
@@ -360,7 +362,9 @@ void OwnCalls::spawn_heal(SubscriberId subscriber, std::optional<std::string> re
 }
 
 net::Task<> OwnCalls::heal_alone(SubscriberId subscriber, std::optional<std::string> refused) {
-  co_await heal(subscriber, std::move(refused));
+  const bool healed = co_await heal(subscriber, std::move(refused));
+  Session* session = sessions_.find(subscriber);
+  if (healed && session != nullptr && session->attached) ensure_upstream_stream(*session);
 }
 
 // On a stream that only Freshet reads, nobody else can (2025-11-25 utilities/ping: promptly).

@@ -26,13 +26,13 @@ class OwnCalls {
   net::Task<bool> heal(SubscriberId subscriber, std::optional<std::string> refused);
 
   // Whether the upstream accepts these credentials in the session: asked by a ping, which reads nothing.
-  net::Task<bool> accepts_credentials(SubscriberId subscriber, const codec::Fields& carried);
+  net::Task<bool> accepts_credentials(SubscriberId subscriber, Carried carried);
 
   // Gives the upstream's half back (2025-11-25 transports, Session Management 5). A 405 is an answer like others.
   void end_upstream_session(const Session& session);
 
   // What a modern upstream declares; nothing where it is not modern, or did not answer.
-  net::Task<std::optional<codec::InitializeResult>> discover(Upstream& upstream, codec::Fields carried);
+  net::Task<std::optional<codec::InitializeResult>> discover(Upstream& upstream, Carried carried);
 
   // Makes sure that the upstream's stream is open, or being opened.
   void ensure_upstream_stream(Session& session);
@@ -69,8 +69,9 @@ class OwnCalls {
   net::Task<bool> initialise_again(SubscriberId subscriber);
 
   [[nodiscard]] static NativeOutcome listened(const Listen& listen, const std::string& uri);
-  [[nodiscard]] static codec::RequestHead own_head(const Upstream& upstream, codec::Fields carried);
+  [[nodiscard]] static codec::RequestHead own_head(const Upstream& upstream, Carried carried);
   [[nodiscard]] codec::RequestHead post_head(const Session& session) const;
+  [[nodiscard]] static codec::RequestHead post_head(const Session& session, Carried carried);
   [[nodiscard]] std::string next_id();
 
   Shell& shell_;
@@ -79,8 +80,6 @@ class OwnCalls {
   std::uint64_t last_id_ = 0;
 };
 
-// What of a client's request fields own requests in its name carry: all that is end to end and says who asks, nothing
-// that describes that one request.
-[[nodiscard]] codec::Fields carried_fields(const codec::Fields& client);
+[[nodiscard]] Carried carried_of(const codec::RequestHead& client);
 
 }  // namespace freshet::session

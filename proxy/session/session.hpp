@@ -46,6 +46,13 @@ class CallInFlight {
 
 class UpstreamStream;
 
+// What of a client's request own requests in its name carry: all that is end to end and says who asks, nothing that
+// describes that one request.
+struct Carried {
+  codec::Fields fields;
+  std::string query;  // of the target, with its '?'; empty: none
+};
+
 // What makes a subscriber a modern listen stream (2026-07-28 subscriptions) and not a legacy session.
 struct Listen {
   std::string id_json;  // of the listen request: the subscription id of every frame
@@ -70,7 +77,7 @@ struct Session {
   Upstream& upstream;
   std::optional<std::string> upstream_id;  // none: the upstream has no sessions and must not see ours
   Principal principal;
-  codec::Fields carried;           // the client's end-to-end request fields: own requests in its name carry them
+  Carried carried;
   std::string protocol_version;    // negotiated
   std::string initialize_request;  // to be sent again when the upstream forgot the session
   Strategy strategy = Strategy::off;

@@ -39,9 +39,10 @@ Sessions::Sessions(Shell& shell, std::function<void(Session&)> on_expired)
 Session& Sessions::open(Upstream& upstream, NewSession made) {
   const config::Streams& streams = shell_.settings.streams;
   // A modern stream cannot be resumed, so its events have no ids.
-  Outbox outbox(made.listen ? "" : "f" + random_token().substr(0, 12), {.queued_bytes_max = streams.outbox_bytes_max,
-                                                                        .replay_events_max = streams.replay_events_max,
-                                                                        .replay_bytes_max = streams.replay_bytes_max});
+  Outbox outbox(made.listen ? "" : std::string(stream_prefix) + random_token().substr(0, 12),
+                {.queued_bytes_max = streams.outbox_bytes_max,
+                 .replay_events_max = streams.replay_events_max,
+                 .replay_bytes_max = streams.replay_bytes_max});
   auto session =
       std::make_unique<Session>(shell_.executor, made.id.empty() ? "freshet-" + random_token() : std::move(made.id),
                                 upstream, SubscriberId{++last_subscriber_}, std::move(outbox));

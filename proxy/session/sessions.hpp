@@ -20,7 +20,7 @@ struct NewSession {
   std::string id;  // empty: one is minted
   std::optional<std::string> upstream_id;
   Principal principal;
-  codec::Fields carried;
+  Carried carried;
   std::string protocol_version;
   std::string initialize_request;
   Declaration declared;

@@ -87,7 +87,7 @@ void UpstreamStream::report(Ending ending) {
     case Ending::stopped:
       return;
     case Ending::broken:
-      if (flaps_ > 0 && !std::exchange(lost_, true)) shell_.engine.apply(UpstreamStreamLost{subscriber_});
+      if (!std::exchange(lost_, true)) shell_.engine.apply(UpstreamStreamLost{subscriber_});
       return;
     case Ending::refused:
       log::info("upstream_offers_no_stream", {{"upstream", upstream_.name()}});
@@ -96,6 +96,7 @@ void UpstreamStream::report(Ending ending) {
       return;
     case Ending::session_lost:
       settle_waiting(false);
+      stopping_ = true;  // healing opens another one
       calls_.spawn_heal(subscriber_, opened_in_);
       return;
   }
@@ -107,6 +108,7 @@ net::Task<UpstreamStream::Ending> UpstreamStream::open_and_read() {
     if (session == nullptr) co_return Ending::stopped;
     opened_in_ = session->upstream_id;
     codec::RequestHead head = calls_.stream_head(*session);
+    throttled_for_ = {};
     if (!last_event_id_.empty()) head.fields.set("Last-Event-ID", last_event_id_);
     if (const auto problem = upstream_.prepare(head)) {
       log::error("secret_unreadable", {{"upstream", upstream_.name()}, {"reason", *problem}});
@@ -125,17 +127,18 @@ net::Task<UpstreamStream::Ending> UpstreamStream::open_and_read() {
     const Ending verdict = ending_of(response->head(), modern_);
     if (verdict != Ending::stopped) {
       ++flaps_;
+      const auto retry_after = retry_after_of(response->head().fields, shell_.wall_now());
+      throttled_for_ = std::chrono::duration_cast<std::chrono::milliseconds>(retry_after.value_or(Duration{}));
       co_return flaps_ > flaps_max ? Ending::refused : verdict;
     }
     response_ = std::make_unique<net::ClientResponse>(std::move(*response));
   }
   if (!modern_) opened();  // a listen stream is open once it was acknowledged
   const auto since = net::Clock::now();
-  const std::string cursor = last_event_id_;
+  brought_event_ = false;
   const Ending ending = co_await read(*response_);
   response_.reset();
-  const bool brought_something = net::Clock::now() - since >= lived || cursor != last_event_id_;
-  flaps_ = brought_something ? 0 : flaps_ + 1;
+  flaps_ = brought_event_ || net::Clock::now() - since >= lived ? 0 : flaps_ + 1;
   co_return ending == Ending::broken&& flaps_ > flaps_max ? Ending::refused : ending;
 }
 
@@ -169,6 +172,7 @@ net::Task<UpstreamStream::Ending> UpstreamStream::read(net::ClientResponse& resp
 }
 
 void UpstreamStream::take(codec::SseEvent event) {
+  brought_event_ |= event.has_data() || (event.id && *event.id != last_event_id_);
   if (event.id) last_event_id_ = *event.id;
   if (event.retry_ms) retry_after_ = std::chrono::milliseconds(std::min<std::uint64_t>(*event.retry_ms, 3'600'000));
   if (event.oversized) {
@@ -210,8 +214,8 @@ bool UpstreamStream::take_listen(Session& session, const codec::Message& message
 // At least what the upstream asked for; longer each time that the stream brought nothing.
 net::Task<> UpstreamStream::wait_before_retry() {
   const auto backoff = retry_floor * (1LL << std::min(flaps_, 10U));
-  retry_.expires_after(
-      std::max<std::chrono::milliseconds>(retry_after_, std::min<std::chrono::milliseconds>(backoff, retry_ceiling)));
+  const auto own_wait = std::min<std::chrono::milliseconds>(backoff, retry_ceiling);
+  retry_.expires_after(std::max({retry_after_, throttled_for_, own_wait}));
   net::error_code ec;
   co_await retry_.async_wait(net::asio::redirect_error(net::use_task, ec));
   if (ec) stopping_ = true;

@@ -61,8 +61,10 @@ class UpstreamStream {
   std::list<net::OneShot<bool>*> waiting_;
   std::optional<std::string> opened_in_;  // the upstream's id of the session that it was asked for in
   std::string last_event_id_;
-  std::chrono::milliseconds retry_after_{0};  // as the upstream asked
-  unsigned flaps_ = 0;                        // openings in a row that brought nothing
+  std::chrono::milliseconds retry_after_{0};    // as the upstream asked
+  std::chrono::milliseconds throttled_for_{0};  // Retry-After of the last refusal
+  bool brought_event_ = false;                  // by the present stream
+  unsigned flaps_ = 0;                          // openings in a row that brought nothing
   bool open_ = false;
   bool lost_ = false;  // the engine was told so
   bool stopping_ = false;
