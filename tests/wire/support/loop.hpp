@@ -20,6 +20,7 @@ class Loop {
   void run(Task<> task, std::chrono::seconds limit = std::chrono::seconds(10));
 
   [[nodiscard]] net::Executor executor() { return context_.get_executor(); }
+  [[nodiscard]] boost::asio::io_context& context() { return context_; }
   // Beside the task of run(); cancelled and joined when that ends. A failure in it fails the test.
   void spawn(Task<> task) { background_.spawn(watched(std::move(task))); }
   [[nodiscard]] net::TaskGroup& background() { return background_; }

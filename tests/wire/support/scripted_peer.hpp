@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,8 @@ class ScriptedPeer {
 
   // Each piece leaves by itself. Fails the test if the peer is gone.
   Task<> send(std::string_view bytes);
+  // The same for a peer that may leave at any time: what it does not take is lost.
+  Task<> send_or_end(std::string_view bytes);
   // The bytes up to and with `end`. Fails the test if the other side ends first.
   Task<std::string> read_until(std::string_view end);
   Task<std::string> read_exactly(std::size_t n);
@@ -28,6 +31,8 @@ class ScriptedPeer {
   Task<std::string> read_to_end();
   // One whole request or response with a Content-Length body.
   Task<std::string> read_message();
+  // The same; none if the other side ended or reset before a whole one came.
+  Task<std::optional<std::string>> read_message_or_end();
 
   // FIN, reading goes on.
   void half_close();
@@ -46,6 +51,9 @@ class ScriptedServer {
  public:
   explicit ScriptedServer(net::Executor executor, const std::string& host = "127.0.0.1");
   Task<ScriptedPeer> accept();
+  // None once the server is closed, or the task cancelled.
+  Task<std::optional<ScriptedPeer>> accept_or_end();
+  [[nodiscard]] bool closed() const { return acceptors_.empty(); }
   [[nodiscard]] std::uint16_t port() const { return net::port_of(acceptors_.front()); }
   // Connections that wait to be accepted are refused from here on.
   void close() { acceptors_.clear(); }
