@@ -6,6 +6,7 @@
 #include "proxy/codec/mcp.hpp"
 #include "proxy/codec/media_type.hpp"
 #include "proxy/net/log.hpp"
+#include "proxy/session/declaration.hpp"
 #include "proxy/session/exchange_answers.hpp"
 #include "proxy/session/modern.hpp"
 #include "proxy/session/oauth_rewrite.hpp"
@@ -15,8 +16,6 @@ namespace freshet::session {
 
 namespace {
 
-constexpr int session_not_found = -32001;  // as the SDKs' servers answer it
-constexpr int server_error = -32000;
 constexpr auto cancel_grace = std::chrono::seconds(2);
 
 // Requests that change nothing: repeating them does no harm, and what was read before them stays true.
@@ -106,7 +105,7 @@ net::Task<> Endpoint::post(net::ServerExchange& client) {
   Session* session = sessions_.find(*id);
   if (session == nullptr && sessions_.outlived(*id)) co_return co_await pass_post(post, std::nullopt, first);
   if (session == nullptr || &session->upstream != &upstream_) {
-    co_await answer_error(client, 404, first.id_json, session_not_found, "Session not found");
+    co_await answer_error(client, 404, first.id_json, codec::error_codes::session_not_found, "Session not found");
     co_return;
   }
   sessions_.touch(*session);
@@ -180,7 +179,7 @@ net::Task<> Endpoint::initialize(Post& post) {
   const codec::Message& message = post.envelope.messages.front();
   if (shell_.draining || sessions_.full()) {
     const char* why = shell_.draining ? "shutting down: no new sessions" : "too many sessions: limits.sessions_max";
-    co_await answer_error(post.client, 503, message.id_json, server_error, why);
+    co_await answer_error(post.client, 503, message.id_json, codec::error_codes::server_error, why);
     co_return;
   }
   Forwarding forward = forwarding(post.client, post.head);
@@ -203,11 +202,7 @@ std::string Endpoint::open_session(const Post& post, const codec::ResponseHead& 
                   .carried = carried_of(post.head),
                   .protocol_version = result.protocol_version,
                   .initialize_request = post.body,
-                  .declared = {.resources = result.declaration.resources,
-                               .subscribe = result.declaration.subscribe,
-                               .list_changed = result.declaration.list_changed,
-                               .server_name = result.server_name,
-                               .server_version = result.server_version}};
+                  .declared = declaration_of(result, true)};
   const Strategy strategy = choose_strategy(made.declared);
   if (const auto id = response.fields.find("Mcp-Session-Id")) {
     made.id = *id;
@@ -227,7 +222,7 @@ net::Task<> Endpoint::delete_session(net::ServerExchange& client, codec::Request
   Session* session = id ? sessions_.find(*id) : nullptr;
   if (session == nullptr) {
     if (!id || sessions_.outlived(*id)) co_return co_await pass(client);
-    co_await answer_error(client, 404, {}, session_not_found, "Session not found");
+    co_await answer_error(client, 404, {}, codec::error_codes::session_not_found, "Session not found");
     co_return;
   }
   const SubscriberId subscriber = session->subscriber;
@@ -235,7 +230,7 @@ net::Task<> Endpoint::delete_session(net::ServerExchange& client, codec::Request
   const bool minted = !session->upstream_id;
   if (minted) {  // the upstream knows nothing of it
     if (session->principal != shell_.principals.of(head)) {
-      co_await answer_error(client, 403, {}, server_error, "not this session's credentials");
+      co_await answer_error(client, 403, {}, codec::error_codes::server_error, "not this session's credentials");
       co_return;
     }
     sessions_.close(subscriber);

@@ -4,6 +4,7 @@
 
 #include "proxy/codec/mcp.hpp"
 #include "proxy/codec/sse.hpp"
+#include "proxy/session/declaration.hpp"
 #include "proxy/session/endpoint.hpp"
 #include "proxy/session/exchange_answers.hpp"
 #include "proxy/session/modern.hpp"
@@ -12,18 +13,6 @@
 namespace freshet::session {
 
 namespace {
-
-constexpr int server_error = -32000;
-constexpr auto engine_answers_within = std::chrono::seconds(120);  // the engine bounds the wait itself
-
-Declaration declaration_of(const codec::InitializeResult& result) {
-  return {.resources = result.declaration.resources,
-          .subscribe = result.declaration.subscribe,
-          .list_changed = result.declaration.list_changed,
-          .sessions = false,
-          .server_name = result.server_name,
-          .server_version = result.server_version};
-}
 
 // What only the upstream can say: list changes, and updates where it can subscribe.
 codec::ListenFilter native_part(const codec::ListenFilter& asked, const codec::Declaration& declared) {
@@ -92,7 +81,7 @@ net::Task<> Endpoint::modern_discover(Post& post) {
     const codec::Reply reply = codec::read_reply(body, "");
     const auto hint = codec::read_cache_hint(reply.result.in(body));
     upstream_.declared(result, hint.ttl_ms, shell_.engine.now().instant);
-    return upstream_.shown(declaration_of(result), std::move(body));
+    return upstream_.shown(declaration_of(result, false), std::move(body));
   };
   co_await forward.run();
 }
@@ -130,7 +119,7 @@ net::Task<> Endpoint::modern_listen(Post& post) {
   }
   if (shell_.draining || sessions_.full()) {
     const char* why = shell_.draining ? "shutting down: no new streams" : "too many streams: limits.sessions_max";
-    co_await answer_error(post.client, 503, message.id_json, server_error, why);
+    co_await answer_error(post.client, 503, message.id_json, codec::error_codes::server_error, why);
     co_return;
   }
   std::optional<codec::InitializeResult> declared = upstream_.declaration(shell_.engine.now().instant);
@@ -148,7 +137,7 @@ net::Task<> Endpoint::modern_listen(Post& post) {
                   .carried = carried_of(post.head),
                   .protocol_version = message.meta_protocol_version,
                   .initialize_request = {},
-                  .declared = declaration_of(*declared),
+                  .declared = declaration_of(*declared, false),
                   .listen = Listen{.id_json = message.id_json, .asked = *asked, .native = native, .acknowledged = {}}};
   Session& session = sessions_.open(upstream_, std::move(made));
   const SubscriberId subscriber = session.subscriber;

@@ -11,9 +11,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int server_error = -32000;
-constexpr auto engine_answers_within = 120s;  // the engine bounds the wait itself; this only guards it
-
 bool supports_batches(const codec::RequestHead& head) {
   return head.fields.find("MCP-Protocol-Version").value_or("2025-03-26") <= "2025-03-26";
 }
@@ -28,7 +25,7 @@ std::string refusal_message(const Refusal& refusal, std::string_view id_json) {
 
 // The JSON-RPC message that the engine's answer to a subscribe or unsubscribe is.
 std::string message_of(const std::optional<EngineAnswer>& answer, std::string_view id_json) {
-  if (!answer) return codec::error_response(id_json, server_error, "shutting down");
+  if (!answer) return codec::error_response(id_json, codec::error_codes::server_error, "shutting down");
   if (const auto* refuse = std::get_if<RefuseRequest>(&*answer)) {
     return codec::error_response(id_json, refuse->code, refuse->message);
   }
@@ -170,7 +167,9 @@ net::Task<std::string> Endpoint::member_answer(Post& post, SubscriberId subscrib
     co_return codec::error_response(message.id_json, codec::error_codes::invalid_request, "not a valid request");
   }
   const bool accepted = co_await principal_accepted(post, subscriber);
-  if (!accepted) co_return codec::error_response(message.id_json, server_error, "not this session's credentials");
+  if (!accepted)
+    co_return codec::error_response(message.id_json, codec::error_codes::server_error,
+                                    "not this session's credentials");
   Pending::Wait wait(shell_.pending);
   if (message.method == "resources/subscribe") {
     shell_.engine.apply(SubscribeAsked{subscriber, wait.id(), message.uri});

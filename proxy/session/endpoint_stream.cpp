@@ -11,7 +11,6 @@ namespace freshet::session {
 
 namespace {
 
-constexpr int session_not_found = -32001;
 constexpr std::size_t write_bytes_max = 64 * 1024;  // handed to the socket at once
 
 }  // namespace
@@ -30,7 +29,7 @@ net::Task<> Endpoint::get(net::ServerExchange& client, codec::RequestHead head) 
   Session* session = id ? sessions_.find(*id) : nullptr;
   if (session == nullptr) {
     if (!id || sessions_.outlived(*id)) co_return co_await pass(client);
-    co_await answer_error(client, 404, {}, session_not_found, "Session not found");
+    co_await answer_error(client, 404, {}, codec::error_codes::session_not_found, "Session not found");
     co_return;
   }
   sessions_.touch(*session);

@@ -8,8 +8,6 @@ namespace freshet::session {
 
 namespace {
 
-constexpr int server_error = -32000;
-
 std::string joined_accept(const codec::Fields& fields) {
   std::string joined;
   for (const codec::Field& field : fields) {
@@ -47,7 +45,7 @@ net::Task<bool> answer_error(net::ServerExchange& client, int status, std::strin
 
 net::Task<bool> answer_unavailable(net::ServerExchange& client, std::string_view id_json, const net::error_code& why) {
   const std::string text = "UPSTREAM_UNAVAILABLE: " + why.message();
-  co_return co_await answer_error(client, status_of(why), id_json, server_error, text);
+  co_return co_await answer_error(client, status_of(why), id_json, codec::error_codes::server_error, text);
 }
 
 net::Task<bool> answer_text(net::ServerExchange& client, int status, std::string_view text) {

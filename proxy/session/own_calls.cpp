@@ -9,6 +9,7 @@
 #include "proxy/codec/url.hpp"
 #include "proxy/net/alarm.hpp"
 #include "proxy/net/log.hpp"
+#include "proxy/session/declaration.hpp"
 #include "proxy/session/modern.hpp"
 #include "proxy/session/upstream_stream.hpp"
 
@@ -306,11 +307,7 @@ net::Task<bool> OwnCalls::initialise_again(SubscriberId subscriber) {
       co_await exchange(upstream, std::move(head), codec::notification("notifications/initialized"), "", timeout);
   session = sessions_.find(subscriber);
   if (!told || session == nullptr) co_return false;
-  const Declaration declared{.resources = result.declaration.resources,
-                             .subscribe = result.declaration.subscribe,
-                             .list_changed = result.declaration.list_changed,
-                             .server_name = result.server_name,
-                             .server_version = result.server_version};
+  const Declaration declared = declaration_of(result, true);
   session->strategy = choose_strategy(declared);
   if (session->attached) ensure_upstream_stream(*session);
   shell_.engine.apply(SessionRenewed{subscriber, declared});

@@ -1,6 +1,7 @@
 // Clients' requests that wait for the engine's answer.
 #pragma once
 
+#include <chrono>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -11,6 +12,9 @@
 namespace freshet::session {
 
 using EngineAnswer = std::variant<AnswerSubscribe, AnswerUnsubscribe, RefuseRequest, ForwardRead, ServeRead>;
+
+// The engine bounds its answers itself; this only guards them.
+inline constexpr auto engine_answers_within = std::chrono::seconds(120);
 
 class Pending {
  public:

@@ -11,10 +11,6 @@ namespace freshet::session {
 
 namespace {
 
-// What SDKs' servers answer where they do not know the session (field reports: B24).
-constexpr int server_error = -32000;
-constexpr int session_not_found = -32001;
-
 std::string_view content_type(const codec::ResponseHead& head) {
   return head.fields.find("Content-Type").value_or("");
 }
@@ -129,8 +125,8 @@ bool session_refused(const Answer& answer) {
   switch (answer.reply.code) {
     // An application's own error may speak of sessions too: a call must not be made twice for that.
     case codec::error_codes::invalid_request:
-    case server_error:
-    case session_not_found:
+    case codec::error_codes::server_error:
+    case codec::error_codes::session_not_found:
       return answer.status == 200 || answer.status == 400 || answer.status == 500;
     case codec::error_codes::internal_error:
       return answer.status == 500;

@@ -1,0 +1,19 @@
+// What a server said of itself, as the engine takes it.
+#pragma once
+
+#include "proxy/codec/mcp.hpp"
+#include "strategies/strategy.hpp"
+
+namespace freshet::session {
+
+// `sessions`: the upstream keeps sessions, as far as is known.
+[[nodiscard]] inline Declaration declaration_of(const codec::InitializeResult& result, bool sessions) {
+  return {.resources = result.declaration.resources,
+          .subscribe = result.declaration.subscribe,
+          .list_changed = result.declaration.list_changed,
+          .sessions = sessions,
+          .server_name = result.server_name,
+          .server_version = result.server_version};
+}
+
+}  // namespace freshet::session
