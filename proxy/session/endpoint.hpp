@@ -72,8 +72,7 @@ class Endpoint {
   // endpoint_stream.cpp
   [[nodiscard]] static codec::ResponseHead stream_answer(const Session& session);
   net::Task<> get(net::ServerExchange& client, codec::RequestHead head);
-  net::Task<> get_as_other(net::ServerExchange& client, codec::RequestHead head, SubscriberId subscriber,
-                           Principal principal);
+  net::Task<> pass_get(net::ServerExchange& client, codec::RequestHead head, SubscriberId subscriber);
   net::Task<> serve_stream(net::ServerExchange& client, SubscriberId subscriber, std::uint64_t attachment);
   net::Task<bool> write_waiting(net::ServerExchange& client, SubscriberId subscriber, std::uint64_t attachment);
   net::Task<> watch_client(net::ServerExchange& client, SubscriberId subscriber, std::uint64_t attachment);

@@ -39,39 +39,28 @@ net::Task<> Endpoint::get(net::ServerExchange& client, codec::RequestHead head) 
   const bool foreign_cursor = cursor && !cursor->empty() && !Outbox::made_here(*cursor);
   const bool wants_events = codec::accepts(head.fields.find("Accept").value_or(""), "text/event-stream");
   if (session->strategy == Strategy::off || !session->acts || foreign_cursor || !wants_events) {
-    Forwarding forward = forwarding(client, std::move(head));
-    forward.subscriber = subscriber;
-    forward.read_only = true;
-    co_await forward.run();
-    co_return;
+    co_return co_await pass_get(client, std::move(head), subscriber);
   }
-  if (session->principal != principal) {
-    co_return co_await get_as_other(client, std::move(head), subscriber, principal);
+  const bool own = session->principal == principal;
+  if (!own) {  // the upstream decides whether this credential may have the session's stream
+    const bool accepted = co_await calls_.accepts_credentials(subscriber, carried_of(head));
+    session = sessions_.find(subscriber);
+    if (!accepted || session == nullptr) co_return co_await pass_get(client, std::move(head), subscriber);
+    adopt(subscriber, principal, head);
   }
-  const bool resumed = cursor && session->outbox.replay_after(*cursor);
+  const bool resumed = own && cursor && session->outbox.replay_after(*cursor);
   client.begin(stream_answer(*session));
   const std::uint64_t attachment = sessions_.attach(*session, resumed);
   calls_.ensure_upstream_stream(*session);
   co_await serve_stream(client, subscriber, attachment);
 }
 
-// Another credential on a known session: the upstream's answer to its own GET decides, and is its stream if it is one.
-net::Task<> Endpoint::get_as_other(net::ServerExchange& client, codec::RequestHead head, SubscriberId subscriber,
-                                   Principal principal) {
-  const bool accepted = co_await calls_.accepts_credentials(subscriber, carried_of(head));
-  Session* session = sessions_.find(subscriber);
-  if (!accepted || session == nullptr) {
-    Forwarding forward = forwarding(client, std::move(head));
-    forward.subscriber = subscriber;
-    forward.read_only = true;
-    co_await forward.run();
-    co_return;
-  }
-  adopt(subscriber, principal, head);
-  client.begin(stream_answer(*session));
-  const std::uint64_t attachment = sessions_.attach(*session, false);
-  calls_.ensure_upstream_stream(*session);
-  co_await serve_stream(client, subscriber, attachment);
+// A stream that is the upstream's own to give.
+net::Task<> Endpoint::pass_get(net::ServerExchange& client, codec::RequestHead head, SubscriberId subscriber) {
+  Forwarding forward = forwarding(client, std::move(head));
+  forward.subscriber = subscriber;
+  forward.read_only = true;
+  co_await forward.run();
 }
 
 net::Task<> Endpoint::serve_stream(net::ServerExchange& client, SubscriberId subscriber, std::uint64_t attachment) {
