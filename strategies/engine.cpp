@@ -167,6 +167,8 @@ void Engine::fire(const TimerKey& timer) {
       return check_credential(*find_caller(timer.id));
     case TimerKind::list:
       return list_due(*find_caller(timer.id));
+    case TimerKind::kept:
+      return find(WatchId{timer.id})->result.reset();
     default:
       return fire(timer.kind, *subscriptions_.at(timer.id));
   }
@@ -189,6 +191,7 @@ void Engine::fire(TimerKind kind, Subscription& sub) {
     case TimerKind::absence:
     case TimerKind::check:
     case TimerKind::list:
+    case TimerKind::kept:
       break;
   }
 }

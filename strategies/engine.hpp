@@ -16,6 +16,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
 #include "strategies/budget/breaker.hpp"
 #include "strategies/budget/concurrency.hpp"
 #include "strategies/budget/limiter.hpp"
@@ -129,6 +131,7 @@ class Engine {
     grace,
     native_retry,
     reread,
+    kept,     // id: of a watch
     absence,  // id: of a subscriber
     check,    // id: of a caller
     list,     // id: of a caller
@@ -252,6 +255,8 @@ class Engine {
   Read& issue(Watch* watch, ReadKind kind, Subscriber& via, const std::string& uri);
   [[nodiscard]] bool may_serve(const Watch& watch, const Subscriber& s, const Subscription* sub);
   [[nodiscard]] Read* joinable(const Watch& watch, const Subscriber& s, const Subscription* sub);
+  void keep_result(Watch& watch, const ResultPtr& result);
+  void forget_result(Watch& watch);
   [[nodiscard]] static bool fresh_enough(const Watch& watch, const Subscriber& s, const Subscription* sub,
                                          Instant dispatched);
   [[nodiscard]] bool sees_the_same(const Watch& watch, const Subscriber& s, SubscriberId via);
@@ -369,10 +374,10 @@ class Engine {
 
   std::vector<Partner> partners_;
   std::map<SubscriberId, Subscriber> subscribers_;
-  std::unordered_map<std::uint64_t, Subscription*> subscriptions_;
+  boost::unordered_flat_map<std::uint64_t, Subscription*> subscriptions_;
   std::map<CallerKey, Caller> callers_;
   std::unordered_map<std::uint64_t, Caller*> callers_by_id_;
-  std::unordered_map<WatchId, Watch*> watches_;
+  boost::unordered_flat_map<WatchId, Watch*> watches_;
   std::unordered_multimap<std::string, Watch*> public_;  // by URI: those that the upstream said are everybody's
   std::unordered_map<ReadId, Read> reads_;
   std::unordered_map<NoticeId, Notice> notices_;

@@ -97,7 +97,7 @@ void Engine::join(Subscription& sub, Watch& watch) {
 
 void Engine::leave(Subscription& sub) {
   Watch& watch = *sub.watch;
-  std::erase(watch.holders, &sub);
+  watch.holders.erase(std::ranges::find(watch.holders, &sub));
   sub.watch = nullptr;
   if (!watch.holders.empty()) {
     std::erase_if(watch.doubts, [&](const Doubt& d) { return d.read.via == sub.subscriber->id; });
@@ -105,6 +105,7 @@ void Engine::leave(Subscription& sub) {
     return reschedule(watch);
   }
   unschedule(watch);
+  forget_result(watch);
   mark_public(watch, false);
   watches_.erase(watch.id);
   std::map<WatchKey, Watch>& all = watch.caller->watches;
@@ -114,8 +115,7 @@ void Engine::leave(Subscription& sub) {
 void Engine::rejoin(Subscription& sub, Watch& watch) {
   leave(sub);
   join(sub, watch);
-  sub.watchdog_base.reset();
-  sub.suspect.reset();
+  sub.trust_anew();
   timers_.cancel({TimerKind::grace, sub.id});
   if (std::holds_alternative<state::Subscribing>(sub.state) && !sub.native_busy) ask_soon(sub, Errand::baseline);
 }

@@ -258,7 +258,7 @@ void Engine::take(Watch& watch, const Read& read, const Content& content, bool d
                    : content.digest == refused_digest ? Presence::unknown
                                                       : Presence::present;
   mark_public(watch, content.shareable_across_principals);
-  watch.result = content.result;
+  forget_result(watch);
   follow(watch, read, content.digest);
   watch.version = Version{.digest = content.digest,
                           .raw = content.raw,
@@ -268,7 +268,7 @@ void Engine::take(Watch& watch, const Read& read, const Content& content, bool d
                           .observed_at = now_.wall,
                           .changed_at = before && !differs ? before->changed_at : now_.wall,
                           .via = read.via,
-                          .mime_type = content.mime_type};
+                          .mime_type = boost::flyweight<std::string>(content.mime_type)};
   emit(ReadJudged{
       read.upstream, read.kind, verdict_of(content.digest, differs),
       before ? std::optional(now_.instant - before->dispatched) : std::nullopt,
@@ -281,6 +281,7 @@ void Engine::take(Watch& watch, const Read& read, const Content& content, bool d
   if (differs) settle_doubts(watch, read.via);
   if (find(id) == nullptr) return;  // nobody was left to watch it for
   for (std::size_t i = 0; i < watch.holders.size(); ++i) learn(*watch.holders[i], read, before, delivered);
+  keep_result(watch, content.result);
 }
 
 void Engine::mark_public(Watch& watch, bool is_public) {
@@ -309,14 +310,14 @@ void Engine::learn(Subscription& sub, const Read& read, const std::optional<Vers
   // Coming, going and refusals are told by whoever finds them: no upstream has to notify those.
   const bool comes_or_goes = !is_content(version.digest) || (sub.seen && !is_content(*sub.seen));
   const bool told_at_once = first || catches_up || comes_or_goes;
-  if (told_at_once && read.dispatched > sub.last_update) sub.watchdog_base = version.digest;
+  if (told_at_once && read.dispatched > sub.last_update()) sub.rebase(version.digest);
   const bool reads_it_itself = read.kind == ReadKind::client && read.via == sub.subscriber->id && delivered;
   if (sub.strategy == Strategy::subscribe && !told_at_once) {
     check_native(sub, read);
   } else if (reads_it_itself) {
     // deliver() follows and settles what it has seen.
   } else if (version.digest == sub.seen) {
-    if (sub.last_update < read.dispatched) sub.nothing_owed();
+    if (sub.last_update() < read.dispatched) sub.nothing_owed();
   } else if (!before || before->digest != version.digest || !sub.owed_or_told()) {
     found(sub, origin_of(read.kind), before ? std::optional(before->dispatched) : std::nullopt);
   }
@@ -329,8 +330,8 @@ void Engine::learn(Subscription& sub, const Read& read, const std::optional<Vers
 void Engine::baseline_accepted(Subscription& sub, const Read& read, Digest digest) {
   const std::optional<Version>& version = sub.watch->version;
   if (!sub.seen) sub.seen = digest;
-  const bool updated_since = sub.last_update >= read.dispatched;
-  if (sub.strategy == Strategy::subscribe && !updated_since) sub.watchdog_base = digest;
+  const bool updated_since = sub.last_update() >= read.dispatched;
+  if (sub.strategy == Strategy::subscribe && !updated_since) sub.rebase(digest);
   if (version && version->digest != *sub.seen) {
     found(sub, Origin::poll, std::nullopt);
   } else if (updated_since) {

@@ -129,8 +129,7 @@ void Engine::settle_reconciled(Subscription& sub) {
   if (const auto* doubt = std::get_if<state::ReconciliationRequired>(&sub.state)) {
     sub.state = doubt->resubscribe().activate();
   }
-  sub.watchdog_base.reset();
-  sub.suspect.reset();
+  sub.trust_anew();
   timers_.cancel({TimerKind::grace, sub.id});
   ask_soon(sub, Errand::catchup);
   watch_silence(sub);
@@ -142,11 +141,14 @@ void Engine::move(Subscription& sub, Strategy to, StrategyReason reason) {
   if (sub.strategy == to) return;
   emit(StrategyChanged{sub.subscriber->upstream, sub.subscriber->id, *sub.uri, sub.strategy, to, reason});
   sub.strategy = to;
-  sub.prompt_updates = 0;
   if (to == Strategy::subscribe) sub.demoted = false;
   timers_.cancel({TimerKind::watchdog, sub.id});
   timers_.cancel({TimerKind::grace, sub.id});
-  sub.suspect.reset();
+  if (to == Strategy::subscribe) sub.guard();
+  if (sub.watchdog) {
+    sub.watchdog->prompt_updates = 0;
+    sub.watchdog->suspect.reset();
+  }
 }
 
 }  // namespace freshet

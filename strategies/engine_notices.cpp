@@ -118,7 +118,7 @@ void Engine::native_update(Subscription& sub, const MessagePtr& exact, bool news
 // Walks the subscription's state to where the facts have it.
 void Engine::progress(Subscription& sub) {
   if (sub.watch == nullptr) return;
-  const bool read_since = sub.watch->accepted > 0 && sub.watch->confirmed > sub.last_update;
+  const bool read_since = sub.watch->accepted > 0 && sub.watch->confirmed > sub.last_update();
   if (sub.owed_or_told() && std::holds_alternative<state::Active>(sub.state)) transition(sub.state, update_seen);
   if (!read_since) {
     if (!std::holds_alternative<state::Active>(sub.state)) transition(sub.state, update_seen);

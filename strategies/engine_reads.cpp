@@ -63,6 +63,20 @@ bool Engine::may_serve(const Watch& watch, const Subscriber& s, const Subscripti
   return now_.instant - dispatched <= max_age && fresh_enough(watch, s, sub, dispatched);
 }
 
+// Kept for those who were or will be told of this version, as long as they may be served from it.
+void Engine::keep_result(Watch& watch, const ResultPtr& result) {
+  const Instant until = watch.version->dispatched + upstream(watch.caller->upstream).reads_max_age;
+  const bool awaited = std::ranges::any_of(watch.holders, [](const Subscription* s) { return s->owed_or_told(); });
+  if (!awaited || result == nullptr || until <= now_.instant) return;
+  watch.result = result;
+  timers_.set({TimerKind::kept, index(watch.id)}, until);
+}
+
+void Engine::forget_result(Watch& watch) {
+  watch.result.reset();
+  timers_.cancel({TimerKind::kept, index(watch.id)});
+}
+
 // Who writes reads what was written, who was told of an update what it told, and nobody goes back behind what he read.
 bool Engine::fresh_enough(const Watch& watch, const Subscriber& s, const Subscription* sub, Instant dispatched) {
   return dispatched > s.write_ended && dispatched > watch.updated && (sub == nullptr || dispatched > sub->delivered_at);
@@ -137,7 +151,7 @@ void Engine::deliver(Subscriber& s, const std::string& uri, const Delivery& deli
   sub->delivered = true;
   sub->delivered_at = now_.instant;
   sub->answered = std::max(sub->answered, std::min(told, sub->told));
-  if (!sub->watchdog_base && dispatched > sub->last_update) sub->watchdog_base = digest;
+  if (sub->watchdog && !sub->watchdog->base && dispatched > sub->last_update()) sub->rebase(digest);
   const Watch& watch = *sub->watch;
   if (!state::live(sub->state) || !watch.version) return;
   // What is not judged yet is news if it differs in the end.
@@ -147,7 +161,7 @@ void Engine::deliver(Subscriber& s, const std::string& uri, const Delivery& deli
   if (!compared(*sub, watch.version)) return ask_soon(*sub, Errand::catchup);
   const Digest current = watch.version->digest;
   if (digest == current) {
-    if (sub->last_update < dispatched) sub->nothing_owed();
+    if (sub->last_update() < dispatched) sub->nothing_owed();
   } else if (held == current || !sub->owed_or_told()) {
     found(*sub, Origin::client, watch.version->dispatched);
   }

@@ -20,7 +20,7 @@ void Engine::on(const SubscribeAsked& e) {
   Subscription* known = find_subscription(e.subscriber, e.uri);
   if (known != nullptr && !state::fenced(known->state)) {
     if (state::live(known->state)) return emit(AnswerSubscribe{e.request, nullptr, known->degraded});
-    known->asking.push_back(e.request);
+    known->asking.push_front(e.request);
     return;
   }
   if (s->open >= settings_.limits.subscriptions_per_subscriber_max) {
@@ -34,7 +34,7 @@ void Engine::on(const SubscribeAsked& e) {
         "too many subscriptions: at most " + std::to_string(settings_.limits.subscriptions_max) + " in all sessions"});
   }
   Subscription& sub = open(*s, e.uri);
-  sub.asking.push_back(e.request);
+  sub.asking.push_front(e.request);
   timers_.set({TimerKind::baseline_wait, sub.id}, now_.instant + upstream(s->upstream).baseline_wait);
   if (!sub.native_busy) begin(sub);
 }
@@ -54,6 +54,7 @@ Subscription& Engine::open(Subscriber& s, const std::string& uri) {
   fresh.native = sub.native;
   fresh.native_busy = sub.native_busy && !sub.waits(Errand::subscribe) && !sub.waits(Errand::unsubscribe);
   fresh.strategy = s.strategy == Strategy::subscribe && !s.native_refused ? Strategy::subscribe : Strategy::poll;
+  if (fresh.strategy == Strategy::subscribe) fresh.guard();
   timers_.cancel({TimerKind::native_retry, sub.id});
   subscriptions_.erase(sub.id);
   sub = std::move(fresh);

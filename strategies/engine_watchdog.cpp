@@ -16,8 +16,8 @@ constexpr Duration silence_learned_min = std::chrono::seconds(30);
 // The configured silence, or less where the resource is known to be updated more often than that.
 Duration Engine::silence_limit(const Subscription& sub) const {
   const Duration configured = sub.watch->freshness->watchdog_silence;
-  if (sub.update_gap == Duration::zero()) return configured;
-  const Duration learned = from_seconds(seconds(sub.update_gap) * silence_in_update_gaps);
+  if (!sub.watchdog || sub.watchdog->update_gap == Duration::zero()) return configured;
+  const Duration learned = from_seconds(seconds(sub.watchdog->update_gap) * silence_in_update_gaps);
   return std::min(configured, std::max(learned, silence_learned_min));
 }
 
@@ -33,15 +33,16 @@ void Engine::silence_over(Subscription& sub) {
 
 // An update came in: whatever was suspected, the upstream notifies.
 void Engine::alive(Subscription& sub) {
-  if (sub.last_update != Instant::min()) {
-    const double gap = seconds(now_.instant - sub.last_update);
-    const double before = sub.update_gap == Duration::zero() ? gap : seconds(sub.update_gap);
-    sub.update_gap = from_seconds(before + gap_smoothing * (gap - before));
+  Watchdog& dog = sub.guard();
+  if (dog.last_update != Instant::min()) {
+    const double gap = seconds(now_.instant - dog.last_update);
+    const double before = dog.update_gap == Duration::zero() ? gap : seconds(dog.update_gap);
+    dog.update_gap = from_seconds(before + gap_smoothing * (gap - before));
   }
-  sub.last_update = now_.instant;
-  sub.watchdog_base.reset();
-  if (sub.suspect) {
-    sub.suspect.reset();
+  dog.last_update = now_.instant;
+  dog.base.reset();
+  if (dog.suspect) {
+    dog.suspect.reset();
     timers_.cancel({TimerKind::grace, sub.id});
     emit(WatchdogChecked{sub.subscriber->upstream, WatchdogResult::prompt});
   }
@@ -52,10 +53,11 @@ void Engine::alive(Subscription& sub) {
 // by itself starts the count anew.
 void Engine::weigh_promptness(Subscription& sub, const std::optional<Version>& before) {
   if (!sub.demoted || !sub.native || !before || before->digest == sub.watch->version->digest) return;
-  sub.prompt_updates = sub.last_update > before->dispatched ? sub.prompt_updates + 1 : 0;
-  if (sub.prompt_updates < prompt_updates_to_promote) return;
+  Watchdog& dog = sub.guard();
+  dog.prompt_updates = dog.last_update > before->dispatched ? dog.prompt_updates + 1 : 0;
+  if (dog.prompt_updates < prompt_updates_to_promote) return;
   move(sub, Strategy::subscribe, StrategyReason::prompt_again);
-  sub.watchdog_base = sub.watch->version->digest;
+  dog.base = sub.watch->version->digest;
   reschedule(*sub.watch);
   watch_silence(sub);
 }
@@ -64,32 +66,31 @@ void Engine::weigh_promptness(Subscription& sub, const std::optional<Version>& b
 // native update.
 void Engine::check_native(Subscription& sub, const Read& read) {
   const Digest digest = sub.watch->version->digest;
-  if (read.dispatched <= sub.last_update) return;
+  Watchdog& dog = sub.guard();
+  if (read.dispatched <= dog.last_update) return;
   const bool checking = read.kind == ReadKind::watchdog && read.subscription == sub.id;
-  if (!sub.watchdog_base || digest == sub.watchdog_base) {
+  if (!dog.base || digest == dog.base) {
     if (checking) {
-      emit(WatchdogChecked{sub.subscriber->upstream,
-                           sub.watchdog_base ? WatchdogResult::unchanged : WatchdogResult::rebased});
+      emit(WatchdogChecked{sub.subscriber->upstream, dog.base ? WatchdogResult::unchanged : WatchdogResult::rebased});
     }
-    sub.watchdog_base = digest;
-    sub.suspect.reset();
+    dog.base = digest;
+    dog.suspect.reset();
     timers_.cancel({TimerKind::grace, sub.id});
     return;
   }
-  if (sub.suspect) return;
-  sub.suspect = digest;
-  sub.suspected_by = read.kind == ReadKind::client ? Origin::client : Origin::watchdog;
+  if (dog.suspect) return;
+  dog.suspect = digest;
+  dog.suspected_by = read.kind == ReadKind::client ? Origin::client : Origin::watchdog;
   timers_.set({TimerKind::grace, sub.id}, now_.instant + sub.watch->freshness->watchdog_grace);
 }
 
 // Changed, and still no notification: the native subscription is broken. It is kept; its updates only trigger reads.
 void Engine::grace_over(Subscription& sub) {
-  sub.suspect.reset();
   emit(WatchdogChecked{sub.subscriber->upstream, WatchdogResult::broken});
   move(sub, Strategy::poll, StrategyReason::silent);
   sub.demoted = true;
   reschedule(*sub.watch);
-  if (sub.seen != sub.watch->version->digest) found(sub, sub.suspected_by, std::nullopt);
+  if (sub.seen != sub.watch->version->digest) found(sub, sub.guard().suspected_by, std::nullopt);
   progress(sub);
   tell(sub);
 }
@@ -122,7 +123,7 @@ void Engine::on(const UpstreamStreamRestored& e) {
   for (auto& [uri, sub] : s->subscriptions) {
     if (!state::live(sub.state) || !sub.native || sub.demoted || sub.strategy != Strategy::poll) continue;
     move(sub, Strategy::subscribe, StrategyReason::restored);
-    sub.watchdog_base.reset();
+    sub.guard().base.reset();
     ask_soon(sub, Errand::catchup);
     watch_silence(sub);
     reschedule(*sub.watch);

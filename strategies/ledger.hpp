@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <deque>
+#include <forward_list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
+
+#include <boost/container/small_vector.hpp>
+#include <boost/flyweight.hpp>
 
 #include "strategies/effect.hpp"
 #include "strategies/ids.hpp"
@@ -31,7 +35,7 @@ struct Version {
   WallTime observed_at{};  // when it was accepted
   WallTime changed_at{};   // when the first read that saw it was accepted
   SubscriberId via;        // in whose session it travelled
-  std::string mime_type;
+  boost::flyweight<std::string> mime_type;
 };
 
 // Within one principal's view of one upstream.
@@ -48,6 +52,16 @@ struct Watch;
 // What waits for the partner's budget, for one subscription (list pages: for one caller).
 enum class Errand : std::uint8_t { baseline, catchup, watchdog, poll, subscribe, unsubscribe, list_page };
 
+// What is known of an upstream that notifies a subscription by itself. Most are polled and have none.
+struct Watchdog {
+  Instant last_update = Instant::min();  // last native update for this URI or below it
+  Duration update_gap{};                 // between native updates, smoothed; 0: not learned
+  std::optional<Digest> base;            // what a read dispatched after the last native update saw
+  std::optional<Digest> suspect;         // a change seen, not notified yet: grace runs
+  Origin suspected_by = Origin::watchdog;
+  unsigned prompt_updates = 0;  // while demoted: changes in a row that an update announced before a poll found them
+};
+
 // What one subscriber must be told of one watch. `news` counts what there was to tell, `told` how far the present
 // stream was told, `answered` how far the subscriber has read since. answered <= told or answered == news.
 struct Subscription {
@@ -56,43 +70,54 @@ struct Subscription {
   Watch* watch = nullptr;            // null once fenced
   const std::string* uri = nullptr;  // its key in Subscriber::subscriptions
   Generation generation = 0;
-  state::Any state = state::Discovered{};
-  std::vector<RequestId> asking;  // subscribe requests that wait for the answer
-  bool degraded = false;          // accepted without a baseline
-  Ordinal opened_at = 0;          // ordinals up to this one were issued before the subscribe
-  Ordinal close_ordinal = 0;      // frozen by the fence
+  Ordinal opened_at = 0;                // ordinals up to this one were issued before the subscribe
+  Ordinal close_ordinal = 0;            // frozen by the fence
+  std::forward_list<RequestId> asking;  // subscribe requests that wait for the answer
 
   std::optional<Digest> seen;  // the content last delivered to the subscriber, whole
+  std::optional<Digest> own;   // what the last read in its own session saw
   Instant delivered_at = Instant::min();
-  std::optional<Digest> own;  // what the last read in its own session saw
-  bool delivered = false;     // `seen` was delivered, not only taken from the baseline
-  std::uint8_t unsure = 0;    // rounds in which neither it nor another session was confirmed
-  bool agrees = false;        // its session was seen to follow the shared version through a change
+  std::optional<Instant> catch_up_from;  // the first read since is compared with `seen`, whatever the strategy
+
   std::uint32_t news = 0;
   std::uint32_t told = 0;
   std::uint32_t answered = 0;
   std::uint32_t told_at_serve = 0;          // when it asked for what was served last without travelling
-  Origin origin = Origin::poll;             // of the latest news
   Instant found{};                          // of the latest news
   std::optional<Instant> old_version_read;  // dispatch of the last read before the latest news
   MessagePtr verbatim;                      // the upstream's message, where that was the latest news
   std::optional<NoticeId> notice;           // on its way to the socket
   Instant quiet_until = Instant::min();     // not told again before this
 
-  Strategy strategy = Strategy::poll;    // how changes are found for this subscription at present
-  bool native = false;                   // the upstream holds a subscription for it
-  bool native_busy = false;              // an upstream subscribe or unsubscribe is on its way: one at a time
-  bool demoted = false;                  // the watchdog found it silent: polled until its updates prove prompt
-  Instant last_update = Instant::min();  // last native update for this URI or below it
-  std::optional<Digest> watchdog_base;   // what a read dispatched after the last native update saw
-  std::optional<Digest> suspect;         // a change seen, not notified yet: grace runs
-  std::optional<Instant> catch_up_from;  // the first read since is compared with `seen`, whatever the strategy
-  Origin suspected_by = Origin::watchdog;
-  Duration update_gap{};        // between native updates, smoothed; 0: not learned
-  unsigned prompt_updates = 0;  // while demoted: changes in a row that an update announced before a poll found them
-  unsigned retries = 0;         // of an upstream subscribe or unsubscribe
-  std::uint8_t queued = 0;      // errands that wait for the budget, a bit each
+  std::unique_ptr<Watchdog> watchdog;
+  std::uint32_t retries = 0;  // of an upstream subscribe or unsubscribe
+  state::Any state = state::Discovered{};
+  Strategy strategy = Strategy::poll;  // how changes are found for this subscription at present
+  Origin origin = Origin::poll;        // of the latest news
+  std::uint8_t unsure = 0;             // rounds in which neither it nor another session was confirmed
+  std::uint8_t queued = 0;             // errands that wait for the budget, a bit each
+  bool degraded = false;               // accepted without a baseline
+  bool delivered = false;              // `seen` was delivered, not only taken from the baseline
+  bool agrees = false;                 // its session was seen to follow the shared version through a change
+  bool native = false;                 // the upstream holds a subscription for it
+  bool native_busy = false;            // an upstream subscribe or unsubscribe is on its way: one at a time
+  bool demoted = false;                // the watchdog found it silent: polled until its updates prove prompt
 
+  [[nodiscard]] Instant last_update() const { return watchdog ? watchdog->last_update : Instant::min(); }
+  Watchdog& guard() {
+    if (!watchdog) watchdog = std::make_unique<Watchdog>();
+    return *watchdog;
+  }
+  // Nothing is expected of the upstream any more, nor suspected: what is read next is the new base.
+  void trust_anew() {
+    if (!watchdog) return;
+    watchdog->base.reset();
+    watchdog->suspect.reset();
+  }
+  // A read that was dispatched after the last native update saw this.
+  void rebase(Digest digest) {
+    if (watchdog) watchdog->base = digest;
+  }
   [[nodiscard]] bool owes() const { return news > told; }
   [[nodiscard]] bool owed_or_told() const { return news > answered; }
   void add_news(Origin o, Instant now) {
@@ -198,8 +223,8 @@ struct Watch {
   const WatchKey* key = nullptr;
   Caller* caller = nullptr;
   const Freshness* freshness = nullptr;
-  std::vector<Subscription*> holders;  // in the order of their subscribes
-  std::size_t turn = 0;                // whose session the next read travels in
+  boost::container::small_vector<Subscription*, 1> holders;  // in the order of their subscribes
+  std::size_t turn = 0;                                      // whose session the next read travels in
   Ordinal issued = 0;
   Ordinal accepted = 0;
   Instant confirmed{};  // dispatch of the last accepted read, whatever it saw
@@ -214,7 +239,7 @@ struct Watch {
   std::optional<ReadId> in_flight;          // the latest read of our own
   Instant updated = Instant::min();         // last native update of this URI, or below it, for any holder
   std::optional<Scheduler::Handle> handle;  // its place in the poll schedule
-  ResultPtr result;                         // of the last accepted read, for reads_max_age
+  ResultPtr result;                         // of the last accepted read, while a subscriber may be served from it
   std::vector<Doubt> doubts;                // at most one per session
   SubscriberId witness{};                   // whom they wait for
 

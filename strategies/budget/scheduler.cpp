@@ -71,6 +71,15 @@ void Scheduler::set_upstream_weight(std::uint32_t upstream, double weight) {
   upstream_at(upstream).weight = weight;
 }
 
+Scheduler::PlanIndex Scheduler::share_plan(const WatchPlan& plan) {
+  auto place = std::ranges::find_if(plans_, [&](const SharedPlan& s) { return s.users > 0 && s.plan == plan; });
+  if (place == plans_.end()) place = std::ranges::find(plans_, std::size_t{0}, &SharedPlan::users);
+  if (place == plans_.end()) place = plans_.emplace(plans_.end());
+  place->plan = plan;
+  ++place->users;
+  return static_cast<PlanIndex>(place - plans_.begin());
+}
+
 Scheduler::GroupIndex Scheduler::group_for(const Payer& payer) {
   const auto [at, is_new] = group_of_.try_emplace(payer, static_cast<GroupIndex>(groups_.size()));
   if (!is_new) return at->second;
@@ -102,7 +111,7 @@ void Scheduler::account(Watch& w, double wished_per_s, double floor_per_s) {
 
 // The wish before jitter, and what it costs.
 void Scheduler::set_wish(Watch& w) {
-  const WatchPlan& p = w.plan;
+  const WatchPlan& p = plan_of(w);
   double wish = seconds(p.policy == PollPolicy::fixed ? p.interval : p.interval_min);
   const double longest = std::max(seconds(p.interval_max), wish);
   if (p.policy == PollPolicy::adaptive) {
@@ -135,7 +144,7 @@ double Scheduler::value_interval(const Watch& w, double longest) const {
   const double lambda = threshold(groups_[w.group]);
   double t = longest;
   for (int step = 0; step < 4; ++step) {
-    const double next = std::clamp(time_to_value(w.plan.weight, f.rate_over(t), lambda), shortest_s, longest);
+    const double next = std::clamp(time_to_value(plan_of(w).weight, f.rate_over(t), lambda), shortest_s, longest);
     if (std::abs(next - t) < 0.02 * t) return next;
     t = next;
   }
@@ -144,12 +153,13 @@ double Scheduler::value_interval(const Watch& w, double longest) const {
 
 Duration Scheduler::plan_interval(Watch& w) {
   set_wish(w);
-  w.by_value = w.plan.policy == PollPolicy::budget || overloaded();
-  if (!w.by_value) return random_.jittered(w.wish, w.plan.jitter);
+  w.by_value = plan_of(w).policy == PollPolicy::budget || overloaded();
+  if (!w.by_value) return random_.jittered(w.wish, plan_of(w).jitter);
   const double longest_s = seconds(w.longest) * stretch();
   const Duration by_value = random_.jittered(from_seconds(value_interval(w, longest_s)), value_jitter);
   const Duration longest = from_seconds(longest_s);
-  const Duration soonest = w.plan.policy == PollPolicy::budget ? w.wish : random_.jittered(w.wish, w.plan.jitter);
+  const Duration soonest =
+      plan_of(w).policy == PollPolicy::budget ? w.wish : random_.jittered(w.wish, plan_of(w).jitter);
   return std::clamp(by_value, std::min(soonest, longest), longest);
 }
 
@@ -193,7 +203,7 @@ void Scheduler::add(Handle h, const WatchPlan& p, const Payer& payer, Instant re
   assert(!w.in_use);
   w = Watch{};
   w.in_use = true;
-  w.plan = p;
+  w.plan = share_plan(p);
   w.change = ChangeModel::fresh(read_at);
   w.base = read_at;
   w.group = group_for(payer);
@@ -216,14 +226,16 @@ void Scheduler::remove(Handle h) {
   place_group(w.group);
   w.in_use = false;
   --count_;
-  g.root_weights -= std::sqrt(w.plan.weight);
+  g.root_weights -= std::sqrt(plan_of(w).weight);
+  --plans_[w.plan].users;
   if (--g.watches == 0) drop_group(w.group);
 }
 
 void Scheduler::set_plan(Handle h, const WatchPlan& p) {
   Watch& w = watch(h);
-  groups_[w.group].root_weights += std::sqrt(p.weight) - std::sqrt(w.plan.weight);
-  w.plan = p;
+  groups_[w.group].root_weights += std::sqrt(p.weight) - std::sqrt(plan_of(w).weight);
+  --plans_[w.plan].users;
+  w.plan = share_plan(p);
   if (watch_places_[h] != not_in_heap) plan(h);
 }
 
@@ -312,7 +324,7 @@ void Scheduler::learn(const Watch& w, Group& g, Instant now) {
   const double delay = seconds(now - w.planned_at);
   const Forecast f = upstream_of(g).model.forecast(w.change);
   std::optional<double> value =
-      w.plan.weight * unit_value(interval * f.rate_over(interval)) / std::pow(f.rate_over(interval), 2);
+      plan_of(w).weight * unit_value(interval * f.rate_over(interval)) / std::pow(f.rate_over(interval), 2);
   const double planned = seconds(w.planned_at - w.base);
   const bool late = delay > 0.1 * planned;
   const bool at_wish = planned <= 1.1 * seconds(w.wish);
@@ -333,7 +345,7 @@ double Scheduler::value(const Watch& w, Instant now) const {
     const double u0 = seconds(model.wave_since() - w.base);
     v += model.wave_share() * 0.5 * (t * t - u0 * u0);
   }
-  return w.plan.weight * v;
+  return plan_of(w).weight * v;
 }
 
 // The first by plan; in a sweep, or before its time, the one that was not read for longest if that is worth more.

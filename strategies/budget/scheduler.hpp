@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <utility>
@@ -41,6 +42,7 @@ struct WatchPlan {
   Duration interval_max = from_seconds(600.0);  // the longest interval; at least the interval or interval_min
   double weight = 1.0;                          // > 0
   double jitter = 0.1;                          // 0..0.5, fraction of the interval
+  bool operator==(const WatchPlan&) const = default;
 };
 
 // Who a watch's reads are charged to.
@@ -103,11 +105,13 @@ class Scheduler {
 
  private:
   using GroupIndex = std::uint32_t;
+  using PlanIndex = std::uint32_t;
   static constexpr Handle none = UINT32_MAX;
 
   struct Watch {
     ChangeState change;
-    WatchPlan plan;
+    PlanIndex plan = 0;
+    GroupIndex group = 0;
     Duration hint{};
     Duration wish{};          // no sooner than this after the last read
     Duration longest{};       // no later
@@ -115,7 +119,6 @@ class Scheduler {
     Instant base{};           // the last read
     double wished_per_s = 0;  // its part of wished_
     double floor_per_s = 0;
-    GroupIndex group = 0;
     Handle older = none;  // in the order of the last reads, within the group; neighbours while `aged`
     Handle newer = none;
     bool aged = false;
@@ -123,6 +126,12 @@ class Scheduler {
     bool by_value = false;   // planned by λ: may be read sooner when the budget is idle
     bool exception = false;  // postponed
     bool first = true;       // still in its random first phase: its interval tells nothing of λ
+  };
+
+  // Few differ: kept once for all watches that have the same.
+  struct SharedPlan {
+    WatchPlan plan;
+    std::size_t users = 0;  // none: free to be another
   };
 
   // Exponentially fading means over a group's reads, as far as they tell its marginal value.
@@ -160,6 +169,8 @@ class Scheduler {
   Upstream& upstream_of(const Group& g) { return upstreams_[g.payer.upstream]; }
   [[nodiscard]] const ChangeModel& model_of(const Watch& w) const;
   Upstream& upstream_at(std::uint32_t upstream);
+  [[nodiscard]] const WatchPlan& plan_of(const Watch& w) const { return plans_[w.plan].plan; }
+  PlanIndex share_plan(const WatchPlan& plan);
   GroupIndex group_for(const Payer& payer);
   void drop_group(GroupIndex index);
 
@@ -185,7 +196,8 @@ class Scheduler {
 
   double rate_;
   Random random_;
-  std::vector<Watch> watches_;
+  std::deque<Watch> watches_;  // not a vector, whose growth would cost as much again
+  std::vector<SharedPlan> plans_;
   IndexedHeap<Instant>::Places watch_places_;
   std::vector<Group> groups_;
   std::vector<GroupIndex> free_groups_;
