@@ -117,6 +117,8 @@ void add_limits(Table<Settings>& t) {
         "Subscriptions of one session or listen stream.");
   t.add("limits.seen_per_session_max", in(&Limits::seen_per_session_max), count(0, many), live,
         "Resources that a session read without subscribing, whose digests are kept.");
+  t.add("limits.seen_by_principals_max", in(&Limits::seen_by_principals_max), count(0, many), live,
+        "The same for the clients of one server that have no sessions (2026-07-28), all together.");
 }
 
 void add_streams_and_rest(Table<Settings>& t) {
@@ -248,6 +250,9 @@ void add_behaviour(Table<Upstream>& t) {
         "A session without a request or a stream for longer is forgotten.");
   t.add("sessions.unused_max", sessions(&S::unused_max), duration(1s, 30 * day), live,
         "The same for a session that was opened and never used.");
+  t.add("sessions.credential_check", sessions(&S::credential_check), duration(0s, hour), live,
+        "A client with subscriptions has one of them read at least this often, so that a revoked credential is noticed "
+        "between rare polls. 0: never.");
   t.add("lists.poll", at(&Upstream::lists, &Upstream::Lists::poll), boolean(), live,
         "Polls resources/list where the server does not announce list changes, and announces them.");
   t.add("lists.interval", at(&Upstream::lists, &Upstream::Lists::interval), duration(1s, day), live,

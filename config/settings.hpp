@@ -85,6 +85,7 @@ struct Limits {
   std::size_t subscriptions_max = 200'000;
   std::size_t subscriptions_per_session_max = 1'000;
   std::size_t seen_per_session_max = 1'000;  // digests kept of URIs that were read and are not watched
+  std::size_t seen_by_principals_max = 20'000;
 };
 
 struct Streams {
@@ -162,7 +163,8 @@ struct Upstream {
   struct Sessions {
     Duration absent_grace = 60s;  // no stream for longer: its polls stop
     Duration idle_max = 30min;
-    Duration unused_max = 2min;  // initialised and never used again
+    Duration unused_max = 2min;       // initialised and never used again
+    Duration credential_check = 20s;  // 0: off
   } sessions;
   struct Lists {
     bool poll = false;

@@ -46,6 +46,7 @@ struct Metrics::CountEvent {
   void operator()(const UnsubscribeAsked&) const {}
   void operator()(const ReadAsked&) const {}
   void operator()(const WriteEnded&) const {}
+  void operator()(const ReadDelivered&) const {}
   void operator()(const ServedDelivered&) const {}
   void operator()(const ReadEnded&) const {}
   void operator()(const NativeSubscribeEnded&) const {}

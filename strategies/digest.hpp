@@ -32,8 +32,12 @@ struct Digest : Hash128 {
 // Stand in a version's place where there is no content, so that one rule serves content, absence and refusal alike.
 inline constexpr Digest absent_digest{{0, 1}};
 inline constexpr Digest refused_digest{{0, 2}};
+// Some content that cannot be known (the upstream announced it, or one of several clients read it): equals none.
+inline constexpr Digest unsure_digest{{0, 3}};
+// What was delivered while it was not decided whether the resource is there, or what it is: equals nothing.
+inline constexpr Digest undecided_digest{{0, 4}};
 [[nodiscard]] constexpr bool is_content(const Digest& digest) {
-  return digest != absent_digest && digest != refused_digest;
+  return digest != absent_digest && digest != refused_digest && digest != undecided_digest;
 }
 
 struct RawDigest : Hash128 {

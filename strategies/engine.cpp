@@ -6,6 +6,9 @@
 namespace freshet {
 
 Engine::Engine(Settings settings, std::uint64_t seed) : settings_(std::move(settings)), random_(seed) {
+  for (std::size_t i = 0; i < settings_.upstreams.size(); ++i) {
+    read_by_principals_.emplace_back(settings_.limits.seen_by_principals_max);
+  }
   partners_.reserve(settings_.partners.size());
   for (const PartnerSettings& partner : settings_.partners) {
     partners_.push_back(Partner{.limiter = Limiter(partner.budget),
@@ -65,6 +68,7 @@ void Engine::on(const SubscriberOpened& e) {
                                                         .declared = e.declared,
                                                         .strategy = choose_strategy(e.declared),
                                                         .shadow = e.shadow,
+                                                        .listen = e.listen,
                                                         .subscriptions = {},
                                                         .seen = SeenMemory(settings_.limits.seen_per_subscriber_max)});
   assert(added);

@@ -252,6 +252,7 @@ class Engine {
   void on(const ReadAsked&);
   void on(const ReadEnded&);
   void on(const ServedDelivered&);
+  void on(const ReadDelivered&);
   Read& issue(Watch* watch, ReadKind kind, Subscriber& via, const std::string& uri);
   [[nodiscard]] bool may_serve(const Watch& watch, const Subscriber& s, const Subscription* sub);
   [[nodiscard]] Read* joinable(const Watch& watch, const Subscriber& s, const Subscription* sub);
@@ -261,6 +262,9 @@ class Engine {
                                          Instant dispatched);
   [[nodiscard]] bool sees_the_same(const Watch& watch, const Subscriber& s, SubscriberId via);
   void release_joined(Read& read, const Content* content);
+  [[nodiscard]] static std::string reader_key(const Principal& principal, const std::string& uri);
+  [[nodiscard]] std::optional<Digest> read_before(const Subscriber& s, const std::string& uri) const;
+  void somebody_holds(Subscription& sub, Digest digest);
   void deliver(Subscriber& s, const std::string& uri, const Delivery& delivery);
   void delivered_to(const Read& read, Digest digest);
 
@@ -387,6 +391,7 @@ class Engine {
     Instant dispatched;
   };
   std::unordered_map<PageId, PageUnderWay> pages_;
+  std::vector<SeenMemory> read_by_principals_;  // by upstream
   TimerQueue<TimerKey, TimerKeyHash> timers_;
   std::size_t open_subscriptions_ = 0;
   std::uint64_t last_id_ = 0;

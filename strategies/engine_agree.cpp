@@ -111,6 +111,7 @@ void Engine::split(Watch& watch, const Doubt& doubted) {
   if (sub == nullptr) return stale(doubted.read);  // not watched in that session: nothing to keep apart
   emit(SessionsDisagreed{doubted.read.upstream, sub->subscriber->id, *sub->uri});
   Watch& apart = watch_for(*watch.caller, {watch.key->uri, sub->subscriber->id});
+  apart.updated = watch.updated;  // what was read before is no answer to who was told of an update
   rejoin(*sub, apart);
   Read as_if = doubted.read;
   as_if.watch = apart.id;

@@ -209,7 +209,7 @@ void Engine::not_found(Watch& watch, const Read& read) {
   watch.accepted = read.ordinal;
   watch.confirmed = read.dispatched;
   watch.failures = 0;
-  watch.forbidden = false;
+  if (std::exchange(watch.forbidden, false)) reschedule(watch);
   ++watch.missing;
   observe(watch, read, false);
   if (watch.presence != Presence::tombstone_pending) {
@@ -311,13 +311,14 @@ void Engine::learn(Subscription& sub, const Read& read, const std::optional<Vers
   const bool comes_or_goes = !is_content(version.digest) || (sub.seen && !is_content(*sub.seen));
   const bool told_at_once = first || catches_up || comes_or_goes;
   if (told_at_once && read.dispatched > sub.last_update()) sub.rebase(version.digest);
-  const bool reads_it_itself = read.kind == ReadKind::client && read.via == sub.subscriber->id && delivered;
+  const bool listen = sub.subscriber->listen;
+  const bool reads_it_itself = !listen && read.kind == ReadKind::client && read.via == sub.subscriber->id && delivered;
   if (sub.strategy == Strategy::subscribe && !told_at_once) {
     check_native(sub, read);
   } else if (reads_it_itself) {
     // deliver() follows and settles what it has seen.
   } else if (version.digest == sub.seen) {
-    if (sub.last_update() < read.dispatched) sub.nothing_owed();
+    if (!listen && sub.last_update() < read.dispatched) sub.nothing_owed();
   } else if (!before || before->digest != version.digest || !sub.owed_or_told()) {
     found(sub, origin_of(read.kind), before ? std::optional(before->dispatched) : std::nullopt);
   }
@@ -331,7 +332,7 @@ void Engine::baseline_accepted(Subscription& sub, const Read& read, Digest diges
   const std::optional<Version>& version = sub.watch->version;
   if (!sub.seen) sub.seen = digest;
   const bool updated_since = sub.last_update() >= read.dispatched;
-  if (sub.strategy == Strategy::subscribe && !updated_since) sub.rebase(digest);
+  if (sub.strategy == Strategy::subscribe && !updated_since) sub.rebase(version ? version->digest : digest);
   if (version && version->digest != *sub.seen) {
     found(sub, Origin::poll, std::nullopt);
   } else if (updated_since) {

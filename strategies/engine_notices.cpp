@@ -24,6 +24,7 @@ void Engine::found(Subscription& sub, Origin origin, std::optional<Instant> old_
   if (sub.owes()) emit(NoticeCoalesced{sub.subscriber->upstream});
   sub.add_news(origin, now_.instant);
   sub.old_version_read = old_version_read;
+  if (sub.subscriber->listen) sub.seen = origin == Origin::upstream ? unsure_digest : sub.watch->version->digest;
   sub.verbatim.reset();
 }
 
@@ -67,6 +68,7 @@ void Engine::on(const NoticeSettled& e) {
   sub.notice.reset();
   if (e.delivered) {
     sub.told = std::max(sub.told, notice.news);
+    if (sub.subscriber->listen) sub.answered = sub.told;
     sub.quiet_until = now_.instant + upstream(sub.subscriber->upstream).notify_min_interval;
     emit(NoticeDelivered{sub.subscriber->upstream, sub.origin, now_.instant - sub.found,
                          sub.old_version_read ? std::optional(now_.instant - *sub.old_version_read) : std::nullopt});

@@ -56,7 +56,9 @@ void Engine::on(const ReadAsked& e) {
 // a picture older than what the session itself last did or than an update of that URI.
 bool Engine::may_serve(const Watch& watch, const Subscriber& s, const Subscription* sub) {
   const Duration max_age = upstream(s.upstream).reads_max_age;
-  if (sub == nullptr || sub->told == sub->answered || watch.result == nullptr || !watch.version) return false;
+  if (sub == nullptr || watch.result == nullptr || !watch.version) return false;
+  const bool notified = s.listen ? sub->told > 0 : sub->told != sub->answered;
+  if (!notified) return false;
   if (watch.presence != Presence::present || !watch.doubts.empty() || !sees_the_same(watch, s, watch.version->via))
     return false;
   const Instant dispatched = watch.version->dispatched;
@@ -142,9 +144,52 @@ void Engine::delivered_to(const Read& read, Digest digest) {
   if (Subscriber* s = find(read.via)) deliver(*s, read.uri, {digest, read.dispatched, read.told});
 }
 
+// Some client of the principal now holds this content, and any of its streams may be that client's.
+void Engine::on(const ReadDelivered& e) {
+  read_by_principals_[index(e.upstream)].remember(reader_key(e.principal, e.uri), e.digest);
+  const auto caller = callers_.find({e.upstream, e.principal});
+  if (caller == callers_.end()) return;
+  const auto watched = caller->second.watches.find({e.uri, SubscriberId{}});
+  if (watched == caller->second.watches.end()) return;
+  for (Subscription* sub : watched->second.holders) {
+    if (sub->subscriber->listen) somebody_holds(*sub, e.digest);
+  }
+}
+
+// Where that is not the newest, the stream is told; where it may turn out not to be, or not to be what the stream was
+// told of, the next read tells.
+void Engine::somebody_holds(Subscription& sub, Digest digest) {
+  const Watch& watch = *sub.watch;
+  const bool settled = state::live(sub.state) && watch.version;
+  if (!settled || watch.version->digest == digest) {
+    const bool same = sub.seen.value_or(digest) == digest;
+    sub.seen = same ? digest : settled ? unsure_digest : undecided_digest;
+    return;
+  }
+  sub.delivered_at = now_.instant;
+  if (watch.presence == Presence::tombstone_pending || !watch.doubts.empty()) {
+    sub.seen = undecided_digest;
+    return;
+  }
+  found(sub, Origin::client, watch.version->dispatched);
+  progress(sub);
+  tell(sub);
+}
+
+// What any client of a stream's principal read last.
+std::optional<Digest> Engine::read_before(const Subscriber& s, const std::string& uri) const {
+  return read_by_principals_[index(s.upstream)].find(reader_key(s.caller->principal, uri));
+}
+
+std::string Engine::reader_key(const Principal& principal, const std::string& uri) {
+  std::string key(reinterpret_cast<const char*>(principal.digest.data()), principal.digest.size());
+  return key + uri;
+}
+
 // The subscriber now holds this content, whether it is the newest or a slow old one.
 void Engine::deliver(Subscriber& s, const std::string& uri, const Delivery& delivery) {
   const auto [digest, dispatched, told] = delivery;
+  if (s.listen) return;  // ReadDelivered says it of the principal
   Subscription* sub = find_subscription(s.id, uri);
   if (sub == nullptr || state::fenced(sub->state)) return s.seen.remember(uri, digest);
   const std::optional<Digest> held = std::exchange(sub->seen, digest);

@@ -84,7 +84,11 @@ bool Engine::moot(const Subscription& sub, const Waiting& entry) const {
 }
 
 void Engine::give_up(Subscription& sub, Errand errand) {
-  if (errand != Errand::subscribe && errand != Errand::unsubscribe) return;
+  if (errand != Errand::subscribe && errand != Errand::unsubscribe) {
+    // What refused its principal may have been sent before it joined: nothing else tells it.
+    if (state::live(sub.state) && !sub.owed_or_told()) tell_refusal(sub);
+    return;
+  }
   sub.native_busy = false;
   if (!state::fenced(sub.state)) return;
   if (sub.native) return ask_native(sub, Errand::unsubscribe);

@@ -49,7 +49,7 @@ Subscription& Engine::open(Subscriber& s, const std::string& uri) {
   fresh.subscriber = &s;
   fresh.uri = &it->first;
   fresh.generation = sub.generation + 1;
-  fresh.seen = s.seen.take(uri);
+  fresh.seen = s.listen ? read_before(s, uri) : s.seen.take(uri);
   fresh.delivered = fresh.seen.has_value();
   fresh.native = sub.native;
   fresh.native_busy = sub.native_busy && !sub.waits(Errand::subscribe) && !sub.waits(Errand::unsubscribe);
@@ -151,7 +151,7 @@ void Engine::fence(Subscription& sub) {
     timers_.cancel({kind, sub.id});
   }
   sub.verbatim.reset();
-  if (sub.delivered) sub.subscriber->seen.remember(*sub.uri, *sub.seen);
+  if (sub.delivered && !sub.subscriber->listen) sub.subscriber->seen.remember(*sub.uri, *sub.seen);
   leave(sub);
   --sub.subscriber->open;
   --open_subscriptions_;

@@ -24,6 +24,7 @@ struct SubscriberOpened {
   Principal principal;
   Declaration declared;
   bool shadow = false;  // decide and measure, deliver nothing
+  bool listen = false;  // one modern listen stream: told of every version, since no read can be ascribed to its client
 };
 // The upstream accepted another credential on this subscriber's session.
 struct PrincipalAdopted {
@@ -70,7 +71,14 @@ struct ReadAsked {
 struct WriteEnded {
   SubscriberId subscriber;
 };
-// A read that was served without travelling reached the client, whole.
+// Modern: the answer to a read reached a client of this principal, whole; which of its clients cannot be known.
+struct ReadDelivered {
+  UpstreamId upstream;
+  Principal principal;
+  std::string uri;
+  Digest digest;
+};
+// A read that was served without travelling reached the subscriber, whole. Not for modern streams.
 struct ServedDelivered {
   SubscriberId subscriber;
   std::string uri;
@@ -159,7 +167,7 @@ struct Woken {};
 
 using Event =
     std::variant<SubscriberOpened, PrincipalAdopted, SessionRenewed, SubscriberClosed, StreamAttached, StreamDetached,
-                 SubscribeAsked, UnsubscribeAsked, ReadAsked, WriteEnded, ServedDelivered, ReadEnded,
+                 SubscribeAsked, UnsubscribeAsked, ReadAsked, WriteEnded, ReadDelivered, ServedDelivered, ReadEnded,
                  NativeSubscribeEnded, NativeUnsubscribeEnded, ListPageEnded, NoticeSettled, UpdateArrived,
                  ListChangeArrived, UpstreamStreamRefused, UpstreamStreamLost, UpstreamStreamRestored,
                  ClientRequestSent, ClientRequestEnded, RefreshAsked, PartnerHoldAsked, Woken>;

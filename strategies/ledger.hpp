@@ -3,12 +3,13 @@
 #pragma once
 
 #include <algorithm>
-#include <deque>
 #include <forward_list>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -132,34 +133,39 @@ struct Subscription {
   [[nodiscard]] static std::uint8_t bit(Errand e) { return static_cast<std::uint8_t>(1U << static_cast<unsigned>(e)); }
 };
 
-// Digests of resources that were read but are not watched, so that "read, change, subscribe" is not silent. Oldest
-// out first.
+// Digests of what was read and is not watched, so that "read, change, subscribe" is not silent. The one remembered
+// longest ago goes first.
 class SeenMemory {
  public:
   explicit SeenMemory(std::size_t capacity) : capacity_(capacity) {}
+  SeenMemory(SeenMemory&&) = default;
+  SeenMemory& operator=(SeenMemory&&) = default;
 
   void remember(const std::string& uri, Digest digest) {
-    const auto [it, added] = digests_.insert_or_assign(uri, digest);
-    if (!added) return;
-    order_.push_back(uri);
-    while (digests_.size() > capacity_) {
-      digests_.erase(order_.front());
-      order_.pop_front();
-    }
+    take(uri);
+    by_age_.emplace_back(uri, digest);
+    places_.emplace(by_age_.back().first, std::prev(by_age_.end()));
+    if (by_age_.size() > capacity_) take(std::string(by_age_.front().first));
+  }
+  [[nodiscard]] std::optional<Digest> find(const std::string& uri) const {
+    const auto place = places_.find(uri);
+    return place == places_.end() ? std::nullopt : std::optional(place->second->second);
   }
   std::optional<Digest> take(const std::string& uri) {
-    const auto it = digests_.find(uri);
-    if (it == digests_.end()) return std::nullopt;
-    const Digest digest = it->second;
-    digests_.erase(it);
-    std::erase(order_, uri);
+    const auto place = places_.find(uri);
+    if (place == places_.end()) return std::nullopt;
+    const auto entry = place->second;
+    const Digest digest = entry->second;
+    places_.erase(place);
+    by_age_.erase(entry);
     return digest;
   }
 
  private:
+  using Entries = std::list<std::pair<std::string, Digest>>;
   std::size_t capacity_;
-  std::unordered_map<std::string, Digest> digests_;
-  std::deque<std::string> order_;
+  Entries by_age_;
+  std::unordered_map<std::string_view, Entries::iterator> places_;  // by the entries' own text
 };
 
 struct Subscriber {
@@ -169,6 +175,7 @@ struct Subscriber {
   Declaration declared;
   Strategy strategy = Strategy::off;
   bool shadow = false;
+  bool listen = false;          // a modern stream: which client of its principal reads cannot be known
   bool attached = false;        // a stream to the client is there
   bool absent = false;          // none for longer than the grace period: costs nothing
   bool native_refused = false;  // resources/subscribe is declared and not there: do not ask again for every URI

@@ -62,6 +62,7 @@ struct EngineLimits {
   std::size_t subscriptions_max = 200'000;
   std::size_t subscriptions_per_subscriber_max = 1'000;
   std::size_t seen_per_subscriber_max = 1'000;  // digests remembered of resources that are read but not watched
+  std::size_t seen_by_principals_max = 20'000;  // the same for one upstream's modern clients, which have no sessions
 };
 
 struct Settings {

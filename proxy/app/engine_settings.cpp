@@ -43,6 +43,7 @@ UpstreamSettings upstream_of(const config::Upstream& u) {
                         .absent_grace = u.sessions.absent_grace,
                         .reads_max_age = u.reads.max_age,
                         .notify_min_interval = u.notify_min_interval,
+                        .principal_check = u.sessions.credential_check,
                         .list_polling = u.lists.poll,
                         .list_interval = u.lists.interval};
   for (const config::Rule& rule : u.rules) made.rules.push_back({rule.match, freshness_of(rule.freshness)});
@@ -70,7 +71,8 @@ Settings engine_settings(const config::Settings& settings) {
                 .partners = {},
                 .limits = {.subscriptions_max = settings.limits.subscriptions_max,
                            .subscriptions_per_subscriber_max = settings.limits.subscriptions_per_session_max,
-                           .seen_per_subscriber_max = settings.limits.seen_per_session_max}};
+                           .seen_per_subscriber_max = settings.limits.seen_per_session_max,
+                           .seen_by_principals_max = settings.limits.seen_by_principals_max}};
   for (const config::Upstream& u : settings.upstreams) made.upstreams.push_back(upstream_of(u));
   for (const config::Partner& p : settings.partners) made.partners.push_back(partner_of(p));
   return made;

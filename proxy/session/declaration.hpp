@@ -6,7 +6,7 @@
 
 namespace freshet::session {
 
-// `sessions`: the upstream keeps sessions, as far as is known.
+// `sessions`: the upstream keeps sessions: it gave this one an id.
 [[nodiscard]] inline Declaration declaration_of(const codec::InitializeResult& result, bool sessions) {
   return {.resources = result.declaration.resources,
           .subscribe = result.declaration.subscribe,

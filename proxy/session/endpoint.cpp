@@ -196,15 +196,16 @@ std::string Endpoint::open_session(const Post& post, const codec::ResponseHead& 
                                    codec::Fields& shown) {
   const codec::InitializeResult result = codec::read_initialize_result(body);
   if (response.status != 200 || !result.ok) return body;
+  const auto id = response.fields.find("Mcp-Session-Id");
   NewSession made{.id = {},
                   .upstream_id = {},
                   .principal = post.principal,
                   .carried = carried_of(post.head),
                   .protocol_version = result.protocol_version,
                   .initialize_request = post.body,
-                  .declared = declaration_of(result, true)};
+                  .declared = declaration_of(result, id.has_value())};
   const Strategy strategy = choose_strategy(made.declared);
-  if (const auto id = response.fields.find("Mcp-Session-Id")) {
+  if (id) {
     made.id = *id;
     made.upstream_id = made.id;
   } else if (strategy == Strategy::off || upstream_.settings().mode == config::Mode::shadow) {

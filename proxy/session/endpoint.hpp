@@ -62,6 +62,8 @@ class Endpoint {
   net::Task<> modern(Post& post);
   net::Task<> modern_discover(Post& post);
   net::Task<> modern_read(Post& post);
+  net::Task<> read_unwatched(Post& post);
+  void delivered(const Post& post, const ReadOutcome& outcome);
   net::Task<> modern_listen(Post& post);
   net::Task<> pass_modern(Post& post);
   net::Task<> until_client_leaves(net::ServerExchange& client, net::Task<> call);

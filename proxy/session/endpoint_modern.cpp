@@ -89,7 +89,7 @@ net::Task<> Endpoint::modern_discover(Post& post) {
 net::Task<> Endpoint::modern_read(Post& post) {
   const codec::Message& message = post.envelope.messages.front();
   const Session* listening = sessions_.find_listen(upstream_.id(), post.principal, message.uri);
-  if (listening == nullptr) co_return co_await pass_modern(post);
+  if (listening == nullptr) co_return co_await until_client_leaves(post.client, read_unwatched(post));
   const SubscriberId subscriber = listening->subscriber;
   Pending::Wait wait(shell_.pending);
   shell_.engine.apply(ReadAsked{subscriber, wait.id(), message.uri, !message.params_extra});
@@ -101,12 +101,32 @@ net::Task<> Endpoint::modern_read(Post& post) {
     const auto age_ms = std::chrono::ceil<std::chrono::milliseconds>(age).count();
     const bool written = co_await answer_message(
         post.client, 200, codec::result_response(message.id_json, with_remaining_ttl(*serve->result, age_ms)));
-    if (written) shell_.engine.apply(ServedDelivered{subscriber, message.uri, serve->digest, serve->dispatched});
+    if (written) shell_.engine.apply(ReadDelivered{upstream_.id(), post.principal, message.uri, serve->digest});
     co_return;
   }
   const auto* forward = answer ? std::get_if<ForwardRead>(&*answer) : nullptr;
   if (forward == nullptr) co_return co_await pass_modern(post);
   co_await until_client_leaves(post.client, forward_read(post, subscriber, message, forward->read));
+}
+
+net::Task<> Endpoint::read_unwatched(Post& post) {
+  const codec::Message& message = post.envelope.messages.front();
+  Forwarding forward = forwarding(post.client, post.head);
+  forward.body = post.body;
+  forward.id_json = message.id_json;
+  forward.read_only = true;
+  forward.wants_answer = true;
+  const ForwardResult result = co_await forward.run();
+  if (!result.delivered) co_return;
+  delivered(post, read_outcome(result.answer, std::nullopt, upstream_.volatile_parts(message.uri), shell_.wall_now()));
+}
+
+void Endpoint::delivered(const Post& post, const ReadOutcome& outcome) {
+  const auto* content = std::get_if<Content>(&outcome);
+  if (content == nullptr && !std::holds_alternative<NotFound>(outcome)) return;
+  const Digest digest = content != nullptr ? content->digest : absent_digest;
+  const std::string& uri = post.envelope.messages.front().uri;
+  shell_.engine.apply(ReadDelivered{upstream_.id(), post.principal, uri, digest});
 }
 
 net::Task<> Endpoint::modern_listen(Post& post) {
@@ -149,7 +169,8 @@ net::Task<> Endpoint::modern_listen(Post& post) {
 
 // The truth about what the client will be told: baseline reads come first, and the upstream's own acknowledgement.
 net::Task<codec::ListenFilter> Endpoint::honoured(SubscriberId subscriber) {
-  const std::vector<std::string> uris = sessions_.find(subscriber)->listen->asked.resource_uris;
+  std::vector<std::string> uris = sessions_.find(subscriber)->listen->asked.resource_uris;
+  std::erase_if(uris, [&](const std::string& uri) { return uri.size() > shell_.settings.limits.uri_bytes_max; });
   std::vector<std::unique_ptr<Pending::Wait>> waits;
   for (const std::string& uri : uris) {
     waits.push_back(std::make_unique<Pending::Wait>(shell_.pending));

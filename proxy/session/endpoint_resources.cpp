@@ -4,6 +4,7 @@
 #include "proxy/codec/sse.hpp"
 #include "proxy/session/endpoint.hpp"
 #include "proxy/session/exchange_answers.hpp"
+#include "proxy/session/modern.hpp"
 
 namespace freshet::session {
 
@@ -111,7 +112,8 @@ net::Task<> Endpoint::forward_read(Post& post, SubscriberId subscriber, const co
     outcome = read_outcome(result.answer, shell_.engine.engine().known(read), upstream_.volatile_parts(message.uri),
                            shell_.wall_now());
   }
-  shell_.engine.apply(ReadEnded{read, std::move(outcome), result.delivered});
+  shell_.engine.apply(ReadEnded{read, outcome, result.delivered});
+  if (result.delivered && is_modern(post.head, message)) delivered(post, outcome);
   const Session* session = sessions_.find(subscriber);
   if (session == nullptr || session->listen) co_return;  // a modern stream does not hang on a session of the upstream
   if (result.status == 404 && session_refused(result.answer)) sessions_.close(subscriber);

@@ -65,7 +65,8 @@ Session& Sessions::open(Upstream& upstream, NewSession made) {
                                        .upstream = upstream.id(),
                                        .principal = placed.principal,
                                        .declared = std::move(made.declared),
-                                       .shadow = !placed.acts});
+                                       .shadow = !placed.acts,
+                                       .listen = placed.listen.has_value()});
   placed.last_used = placed.detached_at = net::Clock::now();
   watch_expiry(placed);
   return placed;

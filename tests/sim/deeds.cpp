@@ -36,8 +36,10 @@ void Simulation::perform(const Step& step) {
     case Deed::rotate:
       return rotate(step.client);
     case Deed::subscribe:
+      if (world_.subscribers == Subscribers::listens) return listen_again(step.client, step.uri, true);
       return subscribe(step.client, step.uri);
     case Deed::unsubscribe:
+      if (world_.subscribers == Subscribers::listens) return listen_again(step.client, step.uri, false);
       return unsubscribe(step.client, step.uri);
     case Deed::read:
       return read(step.client, step.uri, false);
@@ -45,19 +47,27 @@ void Simulation::perform(const Step& step) {
       if (!c.open || sees(step.client, step.uri) < 0) return;
       change(step.uri, owner);
       held.written = sees(step.client, step.uri);
-      return apply(WriteEnded{c.id});
+      return write_ended(step.client);
     case Deed::leave:
-      return detach(step.client);
+      return leave(step.client);
     case Deed::come_back:
-      return attach(step.client, false);
+      return come_back(step.client, false);
     case Deed::resume:
-      return attach(step.client, true);
+      return come_back(step.client, true);
     case Deed::close:
       return close(step.client);
     case Deed::outage:
       return outage(from_seconds(seconds(world_.interval) * 2.0 * chance_.unit()));
     case Deed::restart:
       return restart(step.client);
+  }
+}
+
+void Simulation::write_ended(unsigned client) {
+  const Client& writer = clients_[client];
+  if (world_.subscribers != Subscribers::listens) return apply(WriteEnded{writer.id});
+  for (const Client& c : clients_) {
+    if (c.open && c.principal == writer.principal) apply(WriteEnded{c.id});
   }
 }
 
@@ -89,6 +99,7 @@ void Simulation::rotate(unsigned client) {
   Client& c = clients_[client];
   const unsigned other = 1 - c.principal;
   if (world_.anonymous || !c.open || truth_.revoked(other)) return;
+  if (world_.subscribers == Subscribers::listens) return;  // the next stream is another principal's, that is all
   c.principal = other;
   drop_debts(client);
   for (Held& held : c.held) {
@@ -96,12 +107,40 @@ void Simulation::rotate(unsigned client) {
     held.told = held.written = 0;
   }
   std::erase_if(shown_, [&](const auto& entry) { return entry.first.first == c.id; });
-  Principal p;
-  p.digest[0] = std::byte(other + 1);
-  apply(PrincipalAdopted{c.id, p});
+  apply(PrincipalAdopted{c.id, principal_of(world_, other)});
+}
+
+// A listen stream is its subscriber: it ends with it, and the next one asks for everything again.
+void Simulation::leave(unsigned client) {
+  if (world_.subscribers != Subscribers::listens) return detach(client);
+  Client& c = clients_[client];
+  if (!c.open) return;
+  detach(client);
+  c.open = false;
+  apply(SubscriberClosed{c.id});
+}
+
+void Simulation::come_back(unsigned client, bool resumed) {
+  if (world_.subscribers != Subscribers::listens) return attach(client, resumed);
+  Client& c = clients_[client];
+  if (c.open) return;
+  open(client);
+  for (const unsigned uri : c.wanted) subscribe(client, uri);
+  at(from_seconds(2.0 * chance_.unit()), [this, client, id = c.id] {  // the acknowledgement went out
+    if (clients_[client].id == id) attach(client, false);
+  });
+}
+
+void Simulation::listen_again(unsigned client, unsigned uri, bool wanted) {
+  Client& c = clients_[client];
+  if (c.wanted.contains(uri) == wanted) return;
+  leave(client);
+  wanted ? void(c.wanted.insert(uri)) : void(c.wanted.erase(uri));
+  come_back(client, false);
 }
 
 void Simulation::close(unsigned client) {
+  if (world_.subscribers == Subscribers::listens) return leave(client);
   Client& c = clients_[client];
   if (!c.open) return;
   drop_debts(client);
@@ -120,6 +159,10 @@ void Simulation::calm_down() {
   if (now_ < down_until_) run_until(down_until_);
   run_until(now_ + 3s);  // sessions that are being made anew, clients that are coming back
   for (unsigned client = 0; client < clients; ++client) {
+    if (world_.subscribers == Subscribers::listens) {
+      come_back(client, false);
+      continue;
+    }
     if (!clients_[client].open) open(client);
     attach(client, false);
   }

@@ -21,11 +21,13 @@ World make_world(Random& random) {
   World w;
   const std::uint64_t kind = random.below(8);
   w.upstream = kind < 4 ? Upstream::polled : kind < 6 ? Upstream::notifies : kind < 7 ? Upstream::lies : Upstream::late;
+  const std::uint64_t who = random.below(8);
+  w.subscribers = who < 4 ? Subscribers::sessions : who < 5 ? Subscribers::minted : Subscribers::listens;
   w.reverts = one_in(3);
   w.duplicates = one_in(3);
   w.loses_updates = one_in(4);
   w.per_principal = one_in(3);
-  w.per_session = one_in(10);
+  w.per_session = one_in(10) && w.subscribers == Subscribers::sessions;
   w.unreliable = one_in(3);
   w.drops_answers = one_in(4);
   w.lists = !one_in(6);
@@ -81,7 +83,9 @@ std::string describe(const Script& s) {
   std::ostringstream out;
   const World& w = s.world;
   constexpr std::array kinds{"polled", "notifies", "lies", "late"};
-  out << "seed " << s.seed << ": upstream " << kinds[static_cast<unsigned>(w.upstream)] << (w.reverts ? " reverts" : "")
+  constexpr std::array who{"sessions", "minted sessions", "listens"};
+  out << "seed " << s.seed << ": " << who[static_cast<unsigned>(w.subscribers)] << ", upstream "
+      << kinds[static_cast<unsigned>(w.upstream)] << (w.reverts ? " reverts" : "")
       << (w.duplicates ? " duplicates" : "") << (w.loses_updates ? " loses-updates" : "")
       << (w.per_principal ? " per-principal" : "") << (w.per_session ? " per-session" : "")
       << (w.unreliable ? " unreliable" : "") << (w.drops_answers ? " drops-answers" : "")

@@ -16,8 +16,12 @@ inline constexpr unsigned principals = 2;
 
 enum class Upstream : std::uint8_t { polled, notifies, lies, late };
 
+// Who subscribes: sessions of a server that keeps some, sessions that Freshet made up, or modern listen streams.
+enum class Subscribers : std::uint8_t { sessions, minted, listens };
+
 struct World {
   Upstream upstream = Upstream::polled;
+  Subscribers subscribers = Subscribers::sessions;
   bool reverts = false;        // contents come back: A, B, A
   bool duplicates = false;     // updates come twice
   bool loses_updates = false;  // some never come

@@ -22,18 +22,19 @@ Settings settings_for(const World& world) {
   return settings;
 }
 
+}  // namespace
+
 Principal principal_of(const World& world, unsigned principal) {
   Principal p;
   if (!world.anonymous) p.digest[0] = std::byte(principal + 1);
   return p;
 }
 
-}  // namespace
-
 Declaration declaration_of(const World& world) {
   return {.resources = true,
           .subscribe = world.upstream != Upstream::polled,
           .list_changed = true,
+          .sessions = world.subscribers == Subscribers::sessions,
           .server_name = {},
           .server_version = {}};
 }
@@ -52,9 +53,14 @@ Violation Simulation::run(Figures& figures) {
   for (unsigned c = 0; c < clients; ++c) {
     clients_[c].principal = world_.anonymous || c < 2 ? 0 : 1;
     at(Duration(c), [this, c] {
+      for (const unsigned uri : {0U, uris - 1}) clients_[c].wanted.insert(uri);
+      if (world_.subscribers == Subscribers::listens) {
+        for (const unsigned uri : clients_[c].wanted) read(c, uri, false);
+        return come_back(c, false);
+      }
       open(c);
       attach(c, false);
-      for (const unsigned uri : {0U, uris - 1}) {
+      for (const unsigned uri : clients_[c].wanted) {
         read(c, uri, false);
         subscribe(c, uri);
       }
@@ -144,16 +150,19 @@ void Simulation::perform(const Effect& effect) {
   if (const auto* e = std::get_if<ServeRead>(&effect)) {
     const Question q = questions_.at(e->request);
     questions_.erase(e->request);
-    if (!clients_[q.client].open || clients_[q.client].id != q.id) return;
+    if (!hears(q)) return;
     const int number = Truth::number(e->digest);
     const unsigned owner = truth_.owner(q.client, q.principal);
     if (Truth::owner_of(number) != owner) fail("P8: served what is not its own");
     const bool comparable = !world_.reverts && q.held && *q.held > 0 && Truth::owner_of(*q.held) == owner;
     if (comparable && *q.held > number) fail("P4: a served read went back behind what was read before");
     at(Duration{}, [this, q, e = *e, number] {
-      if (clients_[q.client].id != q.id || !clients_[q.client].open) return;
-      got(q.client, q.uri, number, q.notices, q.written);
-      apply(ServedDelivered{q.id, uri_name(q.uri), e.digest, e.dispatched});
+      if (!hears(q)) return;
+      got(q, number);
+      if (world_.subscribers == Subscribers::listens) {
+        return apply(ReadDelivered{UpstreamId{0}, principal_of(world_, q.principal), uri_name(q.uri), e.digest});
+      }
+      apply(ServedDelivered{q.via, uri_name(q.uri), e.digest, e.dispatched});
     });
   }
 }
@@ -174,15 +183,25 @@ int Simulation::sees(unsigned client, unsigned uri) const {
 
 void Simulation::open(unsigned client) {
   Client& c = clients_[client];
-  const unsigned principal = c.principal;
-  const unsigned session = c.session + 1;
-  c = Client{};
-  c.principal = principal;
-  c.session = session;
+  const Client before = std::exchange(c, Client{});
+  c.principal = before.principal;
+  c.session = before.session + 1;
+  c.stream = before.stream;
+  c.wanted = before.wanted;
+  if (world_.subscribers == Subscribers::listens) {
+    // The client goes on, with what it read last; where another of its principal read later, only its own next read
+    // can tell.
+    for (unsigned uri = 0; uri < uris; ++uri) {
+      c.held[uri].written = before.held[uri].written;
+      c.held[uri].quiet_broken = before.held[uri].quiet_broken;
+      if (last_reader_[c.principal][uri] == client) c.held[uri].content = before.held[uri].content;
+    }
+  }
   c.id = SubscriberId{++last_id_};
   c.open = true;
   by_id_[c.id] = client;
-  apply(SubscriberOpened{c.id, UpstreamId{0}, principal_of(world_, principal), declaration_of(world_)});
+  apply(SubscriberOpened{c.id, UpstreamId{0}, principal_of(world_, c.principal), declaration_of(world_), false,
+                         world_.subscribers == Subscribers::listens});
 }
 
 void Simulation::attach(unsigned client, bool resumed) {
@@ -221,7 +240,7 @@ void Simulation::subscribe(unsigned client, unsigned uri) {
     held.baselines = {sees(client, uri)};
   }
   const RequestId request{++last_id_};
-  questions_[request] = {client, c.id, uri, now_, 0, 0, {}, false, true, c.principal};
+  questions_[request] = {client, c.id, c.id, uri, now_, 0, 0, {}, false, true, c.principal};
   apply(SubscribeAsked{c.id, request, uri_name(uri)});
 }
 
@@ -253,20 +272,41 @@ void Simulation::unsubscribe(unsigned client, unsigned uri) {
 
 void Simulation::read(unsigned client, unsigned uri, bool because_told) {
   Client& c = clients_[client];
-  if (!c.open) return;
+  if (!c.open && world_.subscribers != Subscribers::listens) return;
   const RequestId request{++last_id_};
   const Held& held = c.held[uri];
-  questions_[request] = {client,       c.id,         uri,          now_,  held.notices,
+  const SubscriberId via = ascribed_to(client, uri);
+  questions_[request] = {client,       c.id,         via,          uri,   now_,       held.notices,
                          held.written, held.content, because_told, false, c.principal};
-  apply(ReadAsked{c.id, request, uri_name(uri)});
+  if (via == SubscriberId{}) return serve_unwatched(request);
+  apply(ReadAsked{via, request, uri_name(uri)});
+}
+
+// Modern: the newest stream of the principal that names the resource, whichever client has it.
+SubscriberId Simulation::ascribed_to(unsigned client, unsigned uri) const {
+  const Client& asking = clients_[client];
+  if (world_.subscribers != Subscribers::listens) return asking.id;
+  SubscriberId newest{};
+  for (const Client& c : clients_) {
+    if (c.open && c.principal == asking.principal && c.wanted.contains(uri)) newest = std::max(newest, c.id);
+  }
+  return newest;
+}
+
+// Is the client still there that asked? A modern one is, whatever became of its stream.
+bool Simulation::hears(const Question& question) const {
+  const Client& c = clients_[question.client];
+  return world_.subscribers == Subscribers::listens || (c.open && c.id == question.id);
 }
 
 // A read's answer reached the client, whole.
-void Simulation::got(unsigned client, unsigned uri, int number, unsigned notices, int written) {
-  Held& held = clients_[client].held[uri];
+void Simulation::got(const Question& q, int number) {
+  Client& c = clients_[q.client];
+  Held& held = c.held[q.uri];
   held.content = number;
-  held.answered = std::max(held.answered, notices);
-  if (!world_.reverts && number > 0 && number < written) fail("a client that wrote read what was there before");
+  last_reader_[c.principal][q.uri] = q.client;
+  if (c.id == q.id) held.answered = std::max(held.answered, q.notices);
+  if (!world_.reverts && number > 0 && number < q.written) fail("a client that wrote read what was there before");
 }
 
 void Simulation::notify(const Notify& notice) {
@@ -300,10 +340,10 @@ void Simulation::hand_over(NoticeId notice, unsigned client, unsigned uri, unsig
     c.lost.push_back(uri);
     if (!std::exchange(c.lost_on_the_wire, true)) {
       at(10ms, [this, client, stream] {
-        if (clients_[client].stream == stream) detach(client);
+        if (clients_[client].stream == stream) leave(client);
       });
       at(2s, [this, client, stream, resumed = chance_.below(3) == 0] {
-        if (clients_[client].stream == stream + 1) attach(client, resumed);
+        if (clients_[client].stream == stream + 1) come_back(client, resumed);
       });
     }
     return apply(NoticeSettled{notice, true});

@@ -20,6 +20,7 @@
 namespace freshet::sim {
 
 [[nodiscard]] Declaration declaration_of(const World& world);
+[[nodiscard]] Principal principal_of(const World& world, unsigned principal);
 
 // Empty: the schedule passed.
 using Violation = std::string;
@@ -55,10 +56,24 @@ class Simulation {
     unsigned session = 0;                 // of the upstream's; grows with each restart
     std::set<unsigned> native;            // what the upstream holds a subscription for
     unsigned stream = 0;                  // grows with each stream
+    std::set<unsigned> wanted;            // what its listen stream names
     std::vector<NoticeId> queued;         // for the present stream
     bool lost_on_the_wire = false;
     std::vector<unsigned> lost;  // uris of notices that the last stream swallowed
     std::array<Held, uris> held;
+  };
+  struct Question {
+    unsigned client;
+    SubscriberId id;
+    SubscriberId via;  // to whom the answer is ascribed; none: nobody
+    unsigned uri;
+    Instant asked;
+    unsigned notices;  // that the client had when it asked
+    int written;
+    std::optional<int> held;
+    bool because_told;
+    bool subscribes;
+    unsigned principal;  // with whose credential it asked
   };
   struct Debt {
     unsigned client;
@@ -81,7 +96,8 @@ class Simulation {
   void subscribe(unsigned client, unsigned uri);
   void unsubscribe(unsigned client, unsigned uri);
   void read(unsigned client, unsigned uri, bool because_told);
-  void got(unsigned client, unsigned uri, int number, unsigned notices_at_question, int written_at_question);
+  [[nodiscard]] SubscriberId ascribed_to(unsigned client, unsigned uri) const;
+  void got(const Question& question, int number);
   void answered(RequestId request, bool refused, bool degraded);
   void notify(const Notify& notice);
   void hand_over(NoticeId notice, unsigned client, unsigned uri, unsigned stream);
@@ -93,6 +109,9 @@ class Simulation {
   void originated();
   void serve_own(const SendRead& asked);
   void serve_client(const ForwardRead& asked);
+  void serve_unwatched(RequestId request);
+  void read_delivered(const Question& question, const ReadOutcome& outcome);
+  [[nodiscard]] bool hears(const Question& question) const;
   void serve_native(SubscriberId id, const std::string& uri, Generation generation, bool subscribe);
   void serve_list(const SendListPage& asked);
   [[nodiscard]] std::optional<ReadOutcome> trouble(unsigned client, unsigned session);
@@ -106,9 +125,13 @@ class Simulation {
   // deeds.cpp
   void perform(const Step& step);
   void change(unsigned uri, unsigned owner);
+  void write_ended(unsigned client);
   void revoke(unsigned principal);
   void rotate(unsigned client);
+  void leave(unsigned client);
+  void come_back(unsigned client, bool resumed);
   void close(unsigned client);
+  void listen_again(unsigned client, unsigned uri, bool wanted);
   void calm_down();
 
   // checks.cpp
@@ -145,22 +168,11 @@ class Simulation {
 
   std::array<Client, clients> clients_;
   std::map<SubscriberId, unsigned> by_id_;
-  struct Question {
-    unsigned client;
-    SubscriberId id;
-    unsigned uri;
-    Instant asked;
-    unsigned notices;  // that the client had when it asked
-    int written;
-    std::optional<int> held;
-    bool because_told;
-    bool subscribes;
-    unsigned principal;  // with whose credential it asked
-  };
   std::map<RequestId, Question> questions_;
   std::vector<Instant> originated_;
   std::array<std::optional<Instant>, principals> revoked_at_;
   std::array<Instant, principals> last_own_read_{};
+  std::array<std::array<unsigned, uris>, principals> last_reader_{};  // of all clients of the principal
   std::vector<Debt> debts_;
   std::set<unsigned> looked_for_rarely_;  // was gone once: counts for no figure on speed
   std::map<std::pair<SubscriberId, std::string>, Promise> promises_;

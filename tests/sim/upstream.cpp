@@ -66,20 +66,44 @@ void Simulation::serve_client(const ForwardRead& asked) {
     ReadOutcome outcome = bad ? *bad : truth_.read(q.client, principal, q.uri);
     const bool breaks = faults_ && world_.unreliable && chance_.below(10) == 0;
     at(some_latency(), [this, q, id, outcome = std::move(outcome), bad = bad.has_value(), breaks] {
-      const bool there = clients_[q.client].open && clients_[q.client].id == q.id;
-      const bool delivered = there && !bad && !breaks;
+      const bool delivered = hears(q) && !bad && !breaks;
       if (delivered) {
         const auto* content = std::get_if<Content>(&outcome);
         const int number = content != nullptr                          ? Truth::number(content->digest)
                            : std::holds_alternative<NotFound>(outcome) ? absent
                                                                        : refused;
-        got(q.client, q.uri, number, q.notices, q.written);
+        got(q, number);
       }
       apply(ClientRequestEnded{UpstreamId{0}, bad ? 0 : 200, std::nullopt});
       apply(ReadEnded{id, outcome, delivered});
+      if (delivered) read_delivered(q, outcome);
       check_versions();
     });
   });
+}
+
+// A modern read that no stream names: it passes, and what it saw is remembered for the principal.
+void Simulation::serve_unwatched(RequestId request) {
+  const Question q = questions_.at(request);
+  questions_.erase(request);
+  at(some_latency(), [this, q] {
+    if (trouble(q.client, clients_[q.client].session)) return;
+    const int number = sees(q.client, q.uri);
+    const ReadOutcome outcome = truth_.read(q.client, q.principal, q.uri);
+    at(some_latency(), [this, q, number, outcome] {
+      if (number == refused) return;
+      got(q, number);
+      read_delivered(q, outcome);
+    });
+  });
+}
+
+void Simulation::read_delivered(const Question& q, const ReadOutcome& outcome) {
+  if (world_.subscribers != Subscribers::listens) return;
+  const auto* content = std::get_if<Content>(&outcome);
+  if (content == nullptr && !std::holds_alternative<NotFound>(outcome)) return;
+  const Digest digest = content != nullptr ? content->digest : absent_digest;
+  apply(ReadDelivered{UpstreamId{0}, principal_of(world_, q.principal), uri_name(q.uri), digest});
 }
 
 void Simulation::serve_native(SubscriberId id, const std::string& name, Generation generation, bool subscribe) {
@@ -189,7 +213,7 @@ void Simulation::outage(Duration length) {
 // The upstream forgets a session; the shell notices and makes it anew.
 void Simulation::restart(unsigned client) {
   Client& c = clients_[client];
-  if (!c.open || !c.session_ok) return;
+  if (!c.open || !c.session_ok || world_.subscribers == Subscribers::listens) return;
   c.native.clear();
   ++c.session;
   c.session_ok = false;

@@ -87,6 +87,33 @@ TEST_CASE("a session that sees another content is watched apart, and nobody is t
   CHECK(d.notified(bob) == 1);
 }
 
+TEST_CASE("a session that is watched apart is not served what was read before an update that came meanwhile") {
+  Declaration declared = subscribed();
+  declared.sessions = true;
+  Settings one_at_a_time = one_upstream();
+  one_at_a_time.partners[0].budget.concurrency = 1;
+  Dialogue d(one_at_a_time);
+  d.there["r"] = "A";
+  for (const SubscriberId who : {ann, bob}) {
+    d.session(who, alice, declared);
+    d.stream(who);
+  }
+  d.subscribe(ann);
+  d.holds_reads = true;
+  d.per_session[bob] = "mine";
+  d.subscribe(bob);
+  while (d.held_reads().empty()) d.pass(100ms);
+  d.answer(d.held_reads()[0].read, content("mine"));
+  d.updated(bob);
+  d.per_session[bob] = "mine, later";
+  while (d.held_reads().empty()) d.pass(100ms);
+  d.answer(d.held_reads()[0].read, content("A"));
+  d.pass(10ms);
+  REQUIRE(d.facts<SessionsDisagreed>().size() == 1);
+  REQUIRE(d.notified(bob) == 1);
+  CHECK_FALSE(d.served(d.read(bob)));
+}
+
 TEST_CASE("sessions that agreed once and differ later are watched apart, too") {
   Two d;
   d.subscribe(ann);
@@ -270,6 +297,25 @@ TEST_CASE("a refusal of the old credential does not condemn the new one") {
   d.there["r"] = "B";
   d.pass(40s);
   CHECK(d.notified(ann) == 1);
+}
+
+TEST_CASE("who takes on a credential while a read that refuses it is under way is told of the refusal") {
+  Settings one_at_a_time = one_upstream();
+  one_at_a_time.partners[0].budget.concurrency = 1;
+  Two d(bert, one_at_a_time);
+  d.subscribe(ann);
+  d.subscribe(bob);
+  d.holds_reads = true;
+  while (d.held_reads().empty() || d.held_reads()[0].via != ann) {
+    if (!d.held_reads().empty()) d.answer(d.held_reads()[0].read, content("A"));
+    d.pass(1s);
+  }
+  d.tell(PrincipalAdopted{bob, alice});
+  d.answer(d.held_reads()[0].read, Forbidden{});
+  d.pass(1s);
+  CHECK(d.notified(bob) == 1);
+  d.pass(300s);
+  CHECK(d.notified(bob) == 0);
 }
 
 TEST_CASE("a principal with watches makes some read each 20 seconds") {
