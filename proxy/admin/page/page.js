@@ -125,20 +125,26 @@ function setCells(row, texts) {
   texts.forEach((text, i) => setText(row.children[i], text));
 }
 
-const makeUpstream = makeCells(
-  ["", "", "extra", "extra", "", "extra", "number", "number", "number", "number extra", "action"], "Read again");
+const makeUpstream = makeCells(["", "", "extra", "", "extra", "extra", "health", "extra", "number", "number",
+  "number overdue", "number extra", "action"], "Read again");
+
+// A server may be met in both eras, by different clients.
+function era({ declared, sessions: { by_era: { legacy, modern } } }) {
+  if (legacy > 0 && modern > 0) return `legacy (${legacy}), modern (${modern})`;
+  return declared === null ? "–" : declared.era;
+}
 
 function updateUpstream(row, upstream) {
   const { declared, health, heals, subscriptions } = upstream;
-  setCells(row, [upstream.name,
+  setCells(row, [upstream.name, era(upstream), declared === null ? "–" : declared.declares,
     (declared === null ? "–" : declared.strategy) + (upstream.mode === "active" ? "" : ` (${upstream.mode})`),
-    declared === null ? "no session yet" : declared.why,
+    declared === null ? "no session" : declared.why,
     declared === null ? "–" : `${declared.server_name} ${declared.server_version}`,
     health.state, heals.failed > 0 ? `${heals.healed}, ${heals.failed} failed` : `${heals.healed}`,
     `${upstream.sessions.total}`, `${subscriptions.total}`, `${subscriptions.overdue}`,
     span(subscriptions.worst_age_s)]);
-  row.children[4].classList.toggle("amber", health.state === "failing");
-  row.children[8].classList.toggle("amber", subscriptions.overdue > 0);
+  row.querySelector(".health").classList.toggle("amber", health.state === "failing");
+  row.querySelector(".overdue").classList.toggle("amber", subscriptions.overdue > 0);
   row.querySelector("button").onclick = () => act("refresh", { upstream: upstream.name });
 }
 
@@ -147,12 +153,14 @@ function updateUpstream(row, upstream) {
 const makeSubscription = makeCells(
   ["", "freshness", "", "extra", "extra", "", "number extra", "number", "number", "action"], "Read again");
 
-// Why a row is amber; empty: it is not. The bound grows while reads fail, since it says what the schedule really gives.
+// Why a row is amber; empty: it is not. The bound grows with what delays the reads, since it says what the schedule really
+// gives; what the settings ask for does not.
 function concern(item, age) {
   if (item.absent || age === null) return "";
   if (age > item.bound_s) return "past its bound";
   const upstream = view.status?.upstreams.find(({ name }) => name === item.upstream);
-  return upstream?.health.state === "failing" ? "its upstream fails" : "";
+  if (upstream?.health.state === "failing") return "its upstream fails";
+  return item.overdue_after_s !== null && age > item.overdue_after_s ? "overdue" : "";
 }
 
 function freshness(item, age) {
