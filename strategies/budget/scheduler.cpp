@@ -390,12 +390,6 @@ Duration Scheduler::bound(Handle h, Instant now) const {
   return std::max(w.planned_at, now) - w.base + from_seconds(delay);
 }
 
-Duration Scheduler::asked_interval(Handle h) const {
-  const Watch& w = watch(h);
-  const WatchPlan& plan = plan_of(w);
-  return from_seconds(seconds(plan.policy == PollPolicy::budget ? w.longest : w.wish) * (1.0 + plan.jitter));
-}
-
 double Scheduler::change_rate(Handle h) const {
   const Watch& w = watch(h);
   const Forecast f = model_of(w).forecast(w.change);

@@ -10,7 +10,7 @@ const historyIntervalMs = 15000;
 const thrift = 20;
 
 const byId = (id) => document.getElementById(id);
-const view = { offset: 0, search: "", matched: 0, rows: [], rowsAt: 0, history: new Map(), status: null };
+const view = { offset: 0, search: "", matched: 0, rows: [], rowsAt: 0, rowsDue: 0, history: new Map(), status: null };
 
 function element(name, attributes = {}, ...children) {
   const made = name === "svg" || name === "path" || name === "line"
@@ -163,10 +163,15 @@ function concern(item, age) {
   return item.overdue_after_s !== null && age > item.overdue_after_s ? "overdue" : "";
 }
 
+// Until new rows are overdue, a row may have been renewed since it was loaded: its age then is what counts.
+function judgedAge(item, age) {
+  return performance.now() < view.rowsDue ? item.age_s : age;
+}
+
 function freshness(item, age) {
   if (item.absent) return "client away";
   if (age === null) return "not read yet";
-  const why = concern(item, age);
+  const why = concern(item, judgedAge(item, age));
   if (why !== "") return `updated ${span(age)} ago, ${why}`;
   if (item.strategy === "subscribe") return "live";
   return `updated ${span(age)} ago`;
@@ -179,7 +184,7 @@ function updateSubscription(row, item) {
     item.presence === "present" ? item.state : `${item.state}, ${item.presence}`, ago(item.changed_at),
     item.changes_per_hour.toFixed(1), item.next_read_in_s === null ? "–" : span(item.next_read_in_s - passed),
     span(item.bound_s)]);
-  row.classList.toggle("late", concern(item, age) !== "");
+  row.classList.toggle("late", concern(item, judgedAge(item, age)) !== "");
   row.children[1].classList.toggle("live-word", row.children[1].textContent === "live");
   row.querySelector("button").onclick = () => act("refresh", { upstream: item.upstream, uri: item.uri });
 }
@@ -209,7 +214,9 @@ async function loadRows() {
   } catch {
     // The stream's state says that the sidecar cannot be reached.
   }
-  rowsTimer = setTimeout(loadRows, Math.max(rowsIntervalMs, thrift * (performance.now() - begun)));
+  const pause = Math.max(rowsIntervalMs, thrift * (performance.now() - begun));
+  view.rowsDue = view.rowsAt + pause + rowsIntervalMs;
+  rowsTimer = setTimeout(loadRows, pause);
 }
 
 function turn(by) {
