@@ -30,10 +30,22 @@ std::vector<std::string> lines(const Problems& problems) {
   return all;
 }
 
+std::vector<std::string> referred_variables(const Settings& settings) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::optional<Secret>& secret) {
+    if (secret && secret->source == Secret::Source::environment) names.push_back(secret->name);
+  };
+  add(settings.admin.token);
+  for (const Upstream& upstream : settings.upstreams) {
+    for (const HeaderAdd& header : upstream.headers_add) add(header.secret);
+  }
+  return names;
+}
+
 // A variable that was probably meant for us. Kubernetes sets FRESHET_PORT and the like by itself beside a Service named
 // freshet, and a secret may well be called FRESHET_TOKEN: so it is a warning, and only for a near miss.
-void warn_of_near_misses(const Environment& environment, Problems& warnings) {
-  std::vector<std::string> known{config_file_info().environment_name()};
+void warn_of_near_misses(const Environment& environment, std::vector<std::string> known, Problems& warnings) {
+  known.push_back(config_file_info().environment_name());
   for (const FieldInfo& field : fields_with_flags()) known.push_back(field.environment_name());
   for (const auto& [name, value] : environment) {
     if (!name.starts_with(variable_prefix) || std::find(known.begin(), known.end(), name) != known.end()) continue;
@@ -198,9 +210,9 @@ LoadResult load(const Sources& sources) {
       result.config_path = variable->second;
       asked.source = variable->first;
     }
-    warn_of_near_misses(sources.environment, warnings);
     const Value file = read_file(sources, result.config_path, asked, problems);
     result.settings = Loader(overrides(sources.environment, line.flags), problems).load(file);
+    warn_of_near_misses(sources.environment, referred_variables(result.settings), warnings);
     check_settings(result.settings, info_of(line.command.kind).needs_upstream, problems, warnings);
   }
   result.errors = lines(problems);

@@ -81,6 +81,8 @@ constexpr std::array table{
                "Moves of a connection or a subscription from one strategy to another."},
     MetricInfo{"freshet_streams", gauge, per_upstream, "Event streams open to clients."},
     MetricInfo{"freshet_subscriptions", gauge, by_state, "Subscriptions, by strategy and state."},
+    MetricInfo{"freshet_subscriptions_overdue", gauge, per_upstream,
+               "Active subscriptions whose picture is older than their settings ask for, whatever their bound says."},
     MetricInfo{"freshet_upstream_requests_total", counter, by_kind,
                "Requests sent to the upstream, by what caused them."},
     MetricInfo{"freshet_watchdog_checks_total", counter, by_check,

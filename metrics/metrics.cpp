@@ -160,6 +160,7 @@ void Metrics::set(const SubscriptionTotals& totals) {
     auto& series = upstreams_[u];
     series.staleness_age->Set(seconds(from.worst_age));
     series.staleness_bound->Set(seconds(from.worst_bound));
+    series.overdue->Set(static_cast<double>(from.overdue));
     for (std::size_t i = 0; i < from.count.size(); ++i) {
       const auto strategy = static_cast<Strategy>(i);
       for (std::size_t s = 0; s < state_names.size(); ++s) {

@@ -101,6 +101,7 @@ UpstreamSeries::UpstreamSeries(const SeriesMaker& make)
       change_lag_bound(make.histogram("freshet_change_lag_bound_seconds")),
       coalesced(make.counter("freshet_notifications_coalesced_total")),
       subscriptions(subscriptions_by_state(make)),
+      overdue(make.gauge("freshet_subscriptions_overdue")),
       moves(strategy_moves(make)),
       watchdog_checks(counters<WatchdogResult>(make, "freshet_watchdog_checks_total", "result")),
       heals(counters<HealResult>(make, "freshet_heals_total", "result")),

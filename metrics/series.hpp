@@ -48,6 +48,7 @@ struct UpstreamSeries {
   prometheus::Histogram* change_lag_bound;
   prometheus::Counter* coalesced;
   PerValue<Strategy, std::array<prometheus::Gauge*, state_names.size()>> subscriptions;
+  prometheus::Gauge* overdue;
   PerValue<Strategy, PerValue<Strategy, PerValue<StrategyReason, prometheus::Counter*>>> moves;  // null: no move
   PerValue<WatchdogResult, prometheus::Counter*> watchdog_checks;
   PerValue<HealResult, prometheus::Counter*> heals;

@@ -28,6 +28,7 @@ void SubscriptionTotals::add(const SubscriptionView& view) {
   if (!live[state] || view.absent) return;
   totals.worst_age = std::max(totals.worst_age, view.age.value_or(Duration::zero()));
   totals.worst_bound = std::max(totals.worst_bound, view.bound);
+  totals.overdue += view.overdue() ? 1 : 0;
 }
 
 }  // namespace freshet

@@ -46,7 +46,8 @@ struct SubscriptionView {
   bool absent;
   std::optional<Duration> age;  // none: nothing was read yet
   Duration bound;
-  std::optional<WallTime> confirmed_at;  // last accepted read
+  std::optional<Duration> overdue_after;  // an age that its settings do not ask for; none: nothing reads it
+  std::optional<WallTime> confirmed_at;   // last accepted read
   std::optional<WallTime> changed_at;
   std::optional<Duration> next_read_in;
   double changes_per_s;  // learned
@@ -54,6 +55,8 @@ struct SubscriptionView {
   std::string_view mime_type;
   std::string_view server_name;  // the implementation that it came from, as it named itself
   std::string_view server_version;
+
+  [[nodiscard]] bool overdue() const { return age && overdue_after && *age > *overdue_after; }
 };
 
 struct SubscriberView {
@@ -360,6 +363,7 @@ class Engine {
 
   // engine_view.cpp
   [[nodiscard]] Duration bound(const Subscription& sub, Instant now) const;
+  [[nodiscard]] std::optional<Duration> overdue_after(const Subscription& sub) const;
 
   [[nodiscard]] const UpstreamSettings& upstream(UpstreamId id) const { return settings_.upstreams[index(id)]; }
   [[nodiscard]] Partner& partner_of(UpstreamId id) { return partners_[index(upstream(id).partner)]; }

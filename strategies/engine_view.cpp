@@ -23,6 +23,16 @@ Duration Engine::bound(const Subscription& sub, Instant now) const {
   return std::max(watch.freshness->plan.interval_max, age) + travels;
 }
 
+// The bound says what the present schedule gives, and grows with whatever delays it. This does not: older pictures are
+// later than they should be.
+std::optional<Duration> Engine::overdue_after(const Subscription& sub) const {
+  const Watch& watch = *sub.watch;
+  const Duration timeout = upstream(watch.caller->upstream).read_timeout;
+  if (sub.strategy == Strategy::subscribe) return silence_limit(sub) + watch.freshness->watchdog_grace + timeout;
+  if (!watch.handle) return std::nullopt;
+  return partner_of(watch.caller->upstream).schedule.asked_interval(*watch.handle) + timeout;
+}
+
 void Engine::for_each_subscription(Instant now, const std::function<void(const SubscriptionView&)>& visit) const {
   std::optional<SubscriberId> last = visit_subscriptions_after(std::nullopt, now, visit);
   while (last) last = visit_subscriptions_after(last, now, visit);
@@ -48,6 +58,7 @@ std::optional<SubscriberId> Engine::visit_subscriptions_after(
                           .absent = s.absent,
                           .age = {},
                           .bound = bound(sub, now),
+                          .overdue_after = overdue_after(sub),
                           .confirmed_at = {},
                           .changed_at = {},
                           .next_read_in = {},

@@ -8,15 +8,30 @@
 
 namespace freshet {
 
+// The families of revisions: up to 2025-11-25 with `initialize` and sessions, from 2026-07-28 on without either.
+enum class Era : std::uint8_t { legacy, modern };
+
+[[nodiscard]] constexpr std::string_view to_string(Era e) {
+  switch (e) {
+    case Era::legacy:
+      return "legacy";
+    case Era::modern:
+      return "modern";
+  }
+  return "";
+}
+
 // What an upstream said of its resources (initialize or server/discover result).
 struct Declaration {
   bool resources = false;
   bool subscribe = false;
   bool list_changed = false;
   bool list_snapshots = false;  // negotiated: every resources/list page names the snapshot that it belongs to
-  bool sessions = true;         // false: it keeps no sessions, so all of a principal's requests see the same
+  bool sessions = true;         // false, in the modern era: all of a principal's requests see the same
   std::string server_name;
   std::string server_version;
+
+  [[nodiscard]] Era era() const { return sessions ? Era::legacy : Era::modern; }
 };
 
 enum class Strategy : std::uint8_t { off, poll, subscribe };

@@ -60,6 +60,7 @@ struct SessionSums {
   std::size_t attached = 0;
   std::size_t absent = 0;
   PerValue<Strategy, std::size_t> by_strategy{};
+  PerValue<Era, std::size_t> by_era{};
   const Declaration* latest = nullptr;
 
   void add(const SubscriberView& view) {
@@ -67,6 +68,7 @@ struct SessionSums {
     attached += view.attached ? 1 : 0;
     absent += view.absent ? 1 : 0;
     ++by_strategy[view.strategy];
+    ++by_era[view.declared->era()];
     latest = view.declared;  // subscribers come in the order of their opening
   }
 };
@@ -77,19 +79,28 @@ std::vector<SessionSums> session_sums(const Engine& engine) {
   return sums;
 }
 
+// The capabilities as the protocol names them.
+std::string declares(const Declaration& declared) {
+  if (!declared.resources) return "no resources";
+  return std::string("resources") + (declared.subscribe ? ", subscribe" : "") +
+         (declared.list_changed ? ", listChanged" : "");
+}
+
 // What the newest session's upstream declared, and what follows from it.
 Json declared_json(const Declaration* declared) {
   if (declared == nullptr) return nullptr;
   const Strategy strategy = choose_strategy(*declared);
   return {{"server_name", declared->server_name},
           {"server_version", declared->server_version},
+          {"era", freshet::to_string(declared->era())},
+          {"declares", declares(*declared)},
           {"resources", declared->resources},
           {"subscribe", declared->subscribe},
           {"list_changed", declared->list_changed},
           {"strategy", freshet::to_string(strategy)},
-          {"why", strategy == Strategy::off    ? "no resources are declared"
-                  : strategy == Strategy::poll ? "resources are declared without subscribe"
-                                               : "resources are declared with subscribe"}};
+          {"why", strategy == Strategy::off    ? "resources is not declared"
+                  : strategy == Strategy::poll ? "subscribe is not declared"
+                                               : "subscribe is declared"}};
 }
 
 Json health_json(const UpstreamHealth& health, Instant now) {
@@ -131,14 +142,15 @@ Json upstreams_json(const StatusInput& input, const SubscriptionWalk& walk) {
                    {"interval_s", shown_seconds(upstream.freshness.interval)},
                    {"health", health_json(input.activity.health(id), input.now.instant)},
                    {"heals",
-                    {{"healed", input.metrics.heals(id, HealResult::healed)},
-                     {"failed", input.metrics.heals(id, HealResult::failed)}}},
+                    {{"healed", static_cast<std::uint64_t>(input.metrics.heals(id, HealResult::healed))},
+                     {"failed", static_cast<std::uint64_t>(input.metrics.heals(id, HealResult::failed))}}},
                    {"declared", declared_json(of.latest)},
                    {"sessions",
                     {{"total", of.sessions},
                      {"attached", of.attached},
                      {"absent", of.absent},
-                     {"by_strategy", counts_json(of.by_strategy)}}},
+                     {"by_strategy", counts_json(of.by_strategy)},
+                     {"by_era", counts_json(of.by_era)}}},
                    {"subscriptions", subscription_sums_json(walk.of(id))}});
   }
   return all;

@@ -1,4 +1,4 @@
-// How things stand, as JSON. Member names are an interface: tests/wire/admin_status.golden.
+// How things stand, as JSON. Member names are an interface: tests/unit/admin/status.golden.
 #pragma once
 
 #include "config/settings.hpp"

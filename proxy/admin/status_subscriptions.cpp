@@ -23,6 +23,7 @@ Json shown(const std::string& upstream, const SubscriptionView& view, std::strin
           {"degraded", view.degraded},
           {"age_s", shown_seconds(view.age)},
           {"bound_s", shown_seconds(view.bound)},
+          {"overdue_after_s", shown_seconds(view.overdue_after)},
           {"confirmed_at", wall_text(view.confirmed_at)},
           {"changed_at", wall_text(view.changed_at)},
           {"next_read_in_s", shown_seconds(view.next_read_in)},
@@ -39,10 +40,9 @@ void SubscriptionSums::add(const SubscriptionView& view) {
   ++by_state[state];
   degraded += view.degraded ? 1 : 0;
   if (!live_states[state] || view.absent) return;
-  const Duration age = view.age.value_or(Duration::zero());
-  worst_age = std::max(worst_age, age);
+  worst_age = std::max(worst_age, view.age.value_or(Duration::zero()));
   worst_bound = std::max(worst_bound, view.bound);
-  overdue += age > view.bound ? 1 : 0;
+  overdue += view.overdue() ? 1 : 0;
 }
 
 SubscriptionWalk::SubscriptionWalk(const config::Settings& settings, const Engine& engine, const UriMask& mask,

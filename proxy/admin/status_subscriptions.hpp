@@ -19,7 +19,7 @@ namespace freshet::admin {
 struct SubscriptionSums {
   PerValue<Strategy, std::size_t> by_strategy{};
   std::array<std::size_t, state_names.size()> by_state{};
-  std::size_t overdue = 0;  // older than their bound
+  std::size_t overdue = 0;  // older than their settings ask for
   std::size_t degraded = 0;
   Duration worst_age{};
   Duration worst_bound{};

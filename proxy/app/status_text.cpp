@@ -112,14 +112,17 @@ Lines lines_of(const Json& status, std::size_t subscriptions_max) {
                                    Column{"PAUSED", Pointer("/paused/reason")},
                                    Column{"LEFT/S", Pointer("/paused/seconds_left")}};
   static const std::array upstreams{Column{"UPSTREAM", Pointer("/name")},
+                                    Column{"ERA", Pointer("/declared/era")},
                                     Column{"STRATEGY", Pointer("/declared/strategy")},
                                     Column{"HEALTH", Pointer("/health/state")},
                                     Column{"SESSIONS", Pointer("/sessions/total")},
                                     Column{"SUBSCRIPTIONS", Pointer("/subscriptions/total")},
-                                    Column{"PAST BOUND", Pointer("/subscriptions/overdue")},
+                                    Column{"OVERDUE", Pointer("/subscriptions/overdue")},
                                     Column{"OLDEST/S", Pointer("/subscriptions/worst_age_s")},
                                     Column{"HEALS", Pointer("/heals/healed")},
-                                    Column{"FAILED", Pointer("/heals/failed")}};
+                                    Column{"FAILED", Pointer("/heals/failed")},
+                                    Column{"DECLARES", Pointer("/declared/declares")},
+                                    Column{"WHY", Pointer("/declared/why")}};
   static const std::array subscriptions{
       Column{"RESOURCE", Pointer("/uri")},         Column{"UPSTREAM", Pointer("/upstream")},
       Column{"STRATEGY", Pointer("/strategy")},    Column{"STATE", Pointer("/state")},

@@ -93,6 +93,12 @@ class Scheduler {
   [[nodiscard]] Duration bound(Handle, Instant now) const;
   // The interval until the watch's next planned read.
   [[nodiscard]] Duration planned_interval(Handle) const;
+  // The longest interval that its plan asks for while nothing is in the way: failures, pauses, too small a budget.
+  [[nodiscard]] Duration asked_interval(Handle h) const {
+    const Watch& w = watch(h);
+    const WatchPlan& plan = plan_of(w);
+    return from_seconds(seconds(plan.policy == PollPolicy::budget ? w.longest : w.wish) * (1.0 + plan.jitter));
+  }
   // Changes per second that the watch is believed to have.
   [[nodiscard]] double change_rate(Handle) const;
 

@@ -31,6 +31,7 @@ struct Options {
   std::size_t count = 1;
   std::size_t per_session = 1;
   std::string method = "notifications/message";
+  bool hold = false;
 };
 
 // The value below which that share of the sorted values lies.
@@ -185,6 +186,7 @@ class Residents {
     for (std::size_t i = 0; i < sessions_.size(); ++i) sessions.spawn(subscribe_all(i));
     co_await sessions.join();
     print("subscriptions", options_.count * options_.per_session, resident_kib(options_.pid) - before);
+    if (options_.hold) co_await hold();
   }
 
  private:
@@ -222,6 +224,20 @@ class Residents {
       const Reply reply = co_await calls.call(request);
       require_result(reply, "resources/subscribe");
     }
+  }
+
+  // Until this process is ended: whoever wants the subscriptions to be there reads what was printed, and goes on.
+  net::Task<> hold() {
+    std::fflush(stdout);
+    net::TaskGroup readers(executor_);
+    for (const Resident& one : sessions_) readers.spawn(read_on(*one.stream));
+    co_await readers.join();
+  }
+
+  static net::Task<> read_on(Connection& stream) {
+    while (!(co_await stream.read_some()).empty()) {
+    }
+    fail("a stream ended");
   }
 
   // All streams have to be open and silent still.
@@ -268,6 +284,7 @@ int load_main(int argc, char** argv) {
   auto* subscriptions = app.add_subcommand("subscriptions", "subscriptions of many sessions");
   subscriptions->add_option("--count", options.count, "of sessions");
   subscriptions->add_option("--per-session", options.per_session);
+  subscriptions->add_flag("--hold", options.hold, "then keeps them until it is ended");
   CLI11_PARSE(app, argc, argv);
   if (calls->parsed()) run(options, &Calls::run);
   if (relay->parsed()) run(options, &Relay::run);

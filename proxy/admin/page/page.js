@@ -10,7 +10,7 @@ const historyIntervalMs = 15000;
 const thrift = 20;
 
 const byId = (id) => document.getElementById(id);
-const view = { offset: 0, search: "", matched: 0, rows: [], rowsAt: 0, history: new Map(), status: null };
+const view = { offset: 0, search: "", matched: 0, rows: [], rowsAt: 0, rowsDue: 0, history: new Map(), status: null };
 
 function element(name, attributes = {}, ...children) {
   const made = name === "svg" || name === "path" || name === "line"
@@ -125,20 +125,26 @@ function setCells(row, texts) {
   texts.forEach((text, i) => setText(row.children[i], text));
 }
 
-const makeUpstream = makeCells(
-  ["", "", "extra", "extra", "", "extra", "number", "number", "number", "number extra", "action"], "Read again");
+const makeUpstream = makeCells(["", "", "extra", "", "extra", "extra", "health", "extra", "number", "number",
+  "number overdue", "number extra", "action"], "Read again");
+
+// A server may be met in both eras, by different clients.
+function era({ declared, sessions: { by_era: { legacy, modern } } }) {
+  if (legacy > 0 && modern > 0) return `legacy (${legacy}), modern (${modern})`;
+  return declared === null ? "–" : declared.era;
+}
 
 function updateUpstream(row, upstream) {
   const { declared, health, heals, subscriptions } = upstream;
-  setCells(row, [upstream.name,
+  setCells(row, [upstream.name, era(upstream), declared === null ? "–" : declared.declares,
     (declared === null ? "–" : declared.strategy) + (upstream.mode === "active" ? "" : ` (${upstream.mode})`),
-    declared === null ? "no session yet" : declared.why,
+    declared === null ? "no session" : declared.why,
     declared === null ? "–" : `${declared.server_name} ${declared.server_version}`,
     health.state, heals.failed > 0 ? `${heals.healed}, ${heals.failed} failed` : `${heals.healed}`,
     `${upstream.sessions.total}`, `${subscriptions.total}`, `${subscriptions.overdue}`,
     span(subscriptions.worst_age_s)]);
-  row.children[4].classList.toggle("amber", health.state === "failing");
-  row.children[8].classList.toggle("amber", subscriptions.overdue > 0);
+  row.querySelector(".health").classList.toggle("amber", health.state === "failing");
+  row.querySelector(".overdue").classList.toggle("amber", subscriptions.overdue > 0);
   row.querySelector("button").onclick = () => act("refresh", { upstream: upstream.name });
 }
 
@@ -147,18 +153,25 @@ function updateUpstream(row, upstream) {
 const makeSubscription = makeCells(
   ["", "freshness", "", "extra", "extra", "", "number extra", "number", "number", "action"], "Read again");
 
-// Why a row is amber; empty: it is not. The bound grows while reads fail, since it says what the schedule really gives.
+// Why a row is amber; empty: it is not. The bound grows with what delays the reads, since it says what the schedule really
+// gives; what the settings ask for does not.
 function concern(item, age) {
   if (item.absent || age === null) return "";
   if (age > item.bound_s) return "past its bound";
   const upstream = view.status?.upstreams.find(({ name }) => name === item.upstream);
-  return upstream?.health.state === "failing" ? "its upstream fails" : "";
+  if (upstream?.health.state === "failing") return "its upstream fails";
+  return item.overdue_after_s !== null && age > item.overdue_after_s ? "overdue" : "";
+}
+
+// Until new rows are overdue, a row may have been renewed since it was loaded: its age then is what counts.
+function judgedAge(item, age) {
+  return performance.now() < view.rowsDue ? item.age_s : age;
 }
 
 function freshness(item, age) {
   if (item.absent) return "client away";
   if (age === null) return "not read yet";
-  const why = concern(item, age);
+  const why = concern(item, judgedAge(item, age));
   if (why !== "") return `updated ${span(age)} ago, ${why}`;
   if (item.strategy === "subscribe") return "live";
   return `updated ${span(age)} ago`;
@@ -171,7 +184,7 @@ function updateSubscription(row, item) {
     item.presence === "present" ? item.state : `${item.state}, ${item.presence}`, ago(item.changed_at),
     item.changes_per_hour.toFixed(1), item.next_read_in_s === null ? "–" : span(item.next_read_in_s - passed),
     span(item.bound_s)]);
-  row.classList.toggle("late", concern(item, age) !== "");
+  row.classList.toggle("late", concern(item, judgedAge(item, age)) !== "");
   row.children[1].classList.toggle("live-word", row.children[1].textContent === "live");
   row.querySelector("button").onclick = () => act("refresh", { upstream: item.upstream, uri: item.uri });
 }
@@ -201,7 +214,9 @@ async function loadRows() {
   } catch {
     // The stream's state says that the sidecar cannot be reached.
   }
-  rowsTimer = setTimeout(loadRows, Math.max(rowsIntervalMs, thrift * (performance.now() - begun)));
+  const pause = Math.max(rowsIntervalMs, thrift * (performance.now() - begun));
+  view.rowsDue = view.rowsAt + pause + rowsIntervalMs;
+  rowsTimer = setTimeout(loadRows, pause);
 }
 
 function turn(by) {

@@ -54,8 +54,11 @@ describe("the live page", () => {
         const { page } = await world(t, { viewport, dark });
         await shows(page, "#link", "live");
         await shows(page, "#partners .figure span", "^[1-9]");
+        await shows(page, "#upstreams", "notes.*legacy.*resources.*poll");
         await shows(page, "#subscriptions tr .freshness", "updated \\d+ s ago");
         assert.equal((await page.$$("#subscriptions tr")).length, 50);
+        // For the README: once the first reads are out of the figures.
+        if (screenshots) await shows(page, "#partners .kinds .poll", "^[5-9]\\d");
         await picture(page, `page-${width}-${dark ? "dark" : "light"}`);
         assert.deepEqual(await seriousFindings(page), []);
         const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);

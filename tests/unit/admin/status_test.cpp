@@ -110,7 +110,34 @@ TEST_CASE("a subscription that was read is shown with its age and what it was ch
   CHECK(shown["age_s"].get<double>() <= 7.0);
   const Json& declared = status["upstreams"][0]["declared"];
   CHECK(declared["server_name"] == "files");
-  CHECK(declared["why"] == "resources are declared without subscribe");
+  CHECK(declared["why"] == "subscribe is not declared");
+}
+
+TEST_CASE("a picture that its reads do not renew is overdue, though its bound grows with it") {
+  World world;
+  world.talk.session(ann);
+  world.talk.stream(ann);
+  world.subscribe("r");
+  world.talk.pass(60s);
+  CHECK(world.status()["upstreams"][0]["subscriptions"]["overdue"] == 0);
+  world.talk.instead["r"] = Failed{};
+  world.talk.pass(300s);
+  const Json status = world.status();
+  const Json& item = status["subscriptions"]["items"][0];
+  CHECK(item["age_s"].get<double>() > item["overdue_after_s"].get<double>());
+  CHECK(item["age_s"].get<double>() <= item["bound_s"].get<double>());
+  CHECK(status["upstreams"][0]["subscriptions"]["overdue"] == 1);
+}
+
+TEST_CASE("an upstream is shown with what it declares, and in which era it is met") {
+  World world;
+  world.talk.session(ann, {}, {.resources = true, .list_changed = true, .server_name = {}, .server_version = {}});
+  world.talk.session(
+      bob, {}, {.resources = true, .subscribe = true, .sessions = false, .server_name = {}, .server_version = {}});
+  const Json upstream = world.status()["upstreams"][0];
+  CHECK(upstream["sessions"]["by_era"] == Json({{"legacy", 1}, {"modern", 1}}));
+  CHECK(upstream["declared"]["era"] == "modern");
+  CHECK(upstream["declared"]["declares"] == "resources, subscribe");
 }
 
 TEST_CASE("a page of subscriptions counts all that match and shows those asked for") {

@@ -115,6 +115,20 @@ TEST_CASE("longest intervals that the budget cannot carry are stretched alike an
   CHECK(*std::max_element(partner.longest.begin(), partner.longest.end()) <= bound + 15s);
 }
 
+TEST_CASE("what a plan asks for stays, whatever delays the reads") {
+  Partner partner(1.0);
+  partner.add(0, fixed(10s, 50s));
+  partner.add(1, budget(120s));
+  for (Scheduler::Handle h = 2; h < 100; ++h) partner.add(h, fixed(10s, 50s));
+  partner.run(1000s);
+  partner.scheduler.postpone(0, partner.now + 1h);
+  CHECK(partner.scheduler.asked_interval(0) == 11s);
+  CHECK(partner.scheduler.asked_interval(1) == 132s);
+  partner.scheduler.set_hint(0, 20s);
+  partner.scheduler.observed(0, partner.now, false);
+  CHECK(partner.scheduler.asked_interval(0) == 22s);
+}
+
 TEST_CASE("no read comes later than the bound published before it") {
   Partner partner(3.0);
   for (Scheduler::Handle h = 0; h < 100; ++h) partner.add(h, budget(120s));

@@ -152,5 +152,15 @@ TEST_CASE("a misspelt variable is a warning, and what Kubernetes sets by itself 
   CHECK(joined(result.warnings) == "FRESHET_INTERVALL: unknown variable; did you mean \"FRESHET_INTERVAL\"?\n");
 }
 
+TEST_CASE("a variable that a setting refers to is not unknown, however near to another one") {
+  const std::string header = "    headers_add: [{name: X-Api-Key, value_from: env:FRESHET_UPSTREAM_KEEP_HOSTS}]\n";
+  const Environment environment{{"FRESHET_ADMIN_SECRET", "s"}, {"FRESHET_UPSTREAM_KEEP_HOSTS", "s"}};
+  CHECK_FALSE(load_given({{}, environment, one_upstream}).warnings.empty());
+  const LoadResult result =
+      load_given({{"--admin-token", "env:FRESHET_ADMIN_SECRET"}, environment, one_upstream + header});
+  CHECK(joined(result.errors).empty());
+  CHECK(joined(result.warnings).empty());
+}
+
 }  // namespace
 }  // namespace freshet::config

@@ -173,6 +173,22 @@ TEST_CASE("the worst age and bound are those of active subscriptions") {
   CHECK(told(metrics).empty());
 }
 
+TEST_CASE("overdue are active subscriptions that are older than their settings ask for") {
+  SubscriptionTotals totals(1);
+  const auto add = [&totals](std::optional<Duration> age, std::optional<Duration> overdue_after, bool absent) {
+    SubscriptionView shown = view("active", Strategy::poll, {}, 2h, absent);
+    shown.age = age;
+    shown.overdue_after = overdue_after;
+    totals.add(shown);
+  };
+  add(64s, 63s, false);
+  add(63s, 63s, false);
+  add(64s, 63s, true);
+  add(64s, {}, false);
+  add({}, 63s, false);
+  CHECK(totals.of_upstream[0].overdue == 1);
+}
+
 TEST_CASE("a refresh shows the engine and the process as they stand") {
   Engine engine(settings(), 1);
   Metrics metrics(engine.settings(), "1");
