@@ -268,7 +268,7 @@ void Engine::take(Watch& watch, const Read& read, const Content& content, bool d
                           .observed_at = now_.wall,
                           .changed_at = before && !differs ? before->changed_at : now_.wall,
                           .via = read.via,
-                          .mime_type = boost::flyweight<std::string>(content.mime_type)};
+                          .mime_type = MimeType(content.mime_type)};
   emit(ReadJudged{
       read.upstream, read.kind, verdict_of(content.digest, differs),
       before ? std::optional(now_.instant - before->dispatched) : std::nullopt,

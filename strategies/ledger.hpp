@@ -15,6 +15,7 @@
 
 #include <boost/container/small_vector.hpp>
 #include <boost/flyweight.hpp>
+#include <boost/flyweight/no_locking.hpp>
 
 #include "strategies/effect.hpp"
 #include "strategies/ids.hpp"
@@ -26,6 +27,9 @@
 
 namespace freshet {
 
+// Few differ, and each watch has one: kept once.
+using MimeType = boost::flyweight<std::string, boost::flyweights::no_locking>;
+
 // What an accepted read saw.
 struct Version {
   Digest digest;
@@ -36,7 +40,7 @@ struct Version {
   WallTime observed_at{};  // when it was accepted
   WallTime changed_at{};   // when the first read that saw it was accepted
   SubscriberId via;        // in whose session it travelled
-  boost::flyweight<std::string> mime_type;
+  MimeType mime_type;
 };
 
 // Within one principal's view of one upstream.

@@ -23,15 +23,14 @@ enum class Era : std::uint8_t { legacy, modern };
 
 // What an upstream said of its resources (initialize or server/discover result).
 struct Declaration {
+  Era era = Era::legacy;
   bool resources = false;
   bool subscribe = false;
   bool list_changed = false;
   bool list_snapshots = false;  // negotiated: every resources/list page names the snapshot that it belongs to
-  bool sessions = true;         // false, in the modern era: all of a principal's requests see the same
+  bool sessions = true;         // false: it keeps none, so all of a principal's requests see the same
   std::string server_name;
   std::string server_version;
-
-  [[nodiscard]] Era era() const { return sessions ? Era::legacy : Era::modern; }
 };
 
 enum class Strategy : std::uint8_t { off, poll, subscribe };

@@ -68,7 +68,7 @@ struct SessionSums {
     attached += view.attached ? 1 : 0;
     absent += view.absent ? 1 : 0;
     ++by_strategy[view.strategy];
-    ++by_era[view.declared->era()];
+    ++by_era[view.declared->era];
     latest = view.declared;  // subscribers come in the order of their opening
   }
 };
@@ -92,7 +92,7 @@ Json declared_json(const Declaration* declared) {
   const Strategy strategy = choose_strategy(*declared);
   return {{"server_name", declared->server_name},
           {"server_version", declared->server_version},
-          {"era", freshet::to_string(declared->era())},
+          {"era", freshet::to_string(declared->era)},
           {"declares", declares(*declared)},
           {"resources", declared->resources},
           {"subscribe", declared->subscribe},

@@ -7,8 +7,9 @@
 namespace freshet::session {
 
 // `sessions`: the upstream keeps sessions: it gave this one an id.
-[[nodiscard]] inline Declaration declaration_of(const codec::InitializeResult& result, bool sessions) {
-  return {.resources = result.declaration.resources,
+[[nodiscard]] inline Declaration declaration_of(const codec::InitializeResult& result, Era era, bool sessions) {
+  return {.era = era,
+          .resources = result.declaration.resources,
           .subscribe = result.declaration.subscribe,
           .list_changed = result.declaration.list_changed,
           .sessions = sessions,

@@ -203,7 +203,7 @@ std::string Endpoint::open_session(const Post& post, const codec::ResponseHead& 
                   .carried = carried_of(post.head),
                   .protocol_version = result.protocol_version,
                   .initialize_request = post.body,
-                  .declared = declaration_of(result, id.has_value())};
+                  .declared = declaration_of(result, Era::legacy, id.has_value())};
   const Strategy strategy = choose_strategy(made.declared);
   if (id) {
     made.id = *id;

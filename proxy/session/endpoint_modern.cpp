@@ -81,7 +81,7 @@ net::Task<> Endpoint::modern_discover(Post& post) {
     const codec::Reply reply = codec::read_reply(body, "");
     const auto hint = codec::read_cache_hint(reply.result.in(body));
     upstream_.declared(result, hint.ttl_ms, shell_.engine.now().instant);
-    return upstream_.shown(declaration_of(result, false), std::move(body));
+    return upstream_.shown(declaration_of(result, Era::modern, false), std::move(body));
   };
   co_await forward.run();
 }
@@ -157,7 +157,7 @@ net::Task<> Endpoint::modern_listen(Post& post) {
                   .carried = carried_of(post.head),
                   .protocol_version = message.meta_protocol_version,
                   .initialize_request = {},
-                  .declared = declaration_of(*declared, false),
+                  .declared = declaration_of(*declared, Era::modern, false),
                   .listen = Listen{.id_json = message.id_json, .asked = *asked, .native = native, .acknowledged = {}}};
   Session& session = sessions_.open(upstream_, std::move(made));
   const SubscriberId subscriber = session.subscriber;

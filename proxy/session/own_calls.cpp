@@ -307,7 +307,7 @@ net::Task<bool> OwnCalls::initialise_again(SubscriberId subscriber) {
       co_await exchange(upstream, std::move(head), codec::notification("notifications/initialized"), "", timeout);
   session = sessions_.find(subscriber);
   if (!told || session == nullptr) co_return false;
-  const Declaration declared = declaration_of(result, id.has_value());
+  const Declaration declared = declaration_of(result, Era::legacy, id.has_value());
   session->strategy = choose_strategy(declared);
   if (session->attached) ensure_upstream_stream(*session);
   shell_.engine.apply(SessionRenewed{subscriber, declared});

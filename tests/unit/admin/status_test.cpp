@@ -133,7 +133,7 @@ TEST_CASE("an upstream is shown with what it declares, and in which era it is me
   World world;
   world.talk.session(ann, {}, {.resources = true, .list_changed = true, .server_name = {}, .server_version = {}});
   world.talk.session(
-      bob, {}, {.resources = true, .subscribe = true, .sessions = false, .server_name = {}, .server_version = {}});
+      bob, {}, {.era = Era::modern, .resources = true, .subscribe = true, .server_name = {}, .server_version = {}});
   const Json upstream = world.status()["upstreams"][0];
   CHECK(upstream["sessions"]["by_era"] == Json({{"legacy", 1}, {"modern", 1}}));
   CHECK(upstream["declared"]["era"] == "modern");
