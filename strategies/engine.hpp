@@ -129,6 +129,7 @@ class Engine {
     notify,
     watchdog,
     grace,
+    native_wait,
     native_retry,
     reread,
     kept,     // id: of a watch
@@ -241,6 +242,7 @@ class Engine {
   void on(const NativeUnsubscribeEnded&);
   void ask_native(Subscription& sub, Errand errand);
   void native_subscribed(Subscription& sub, const NativeOutcome& outcome);
+  void native_slow(Subscription& sub);
   void native_settled(Subscription& sub);
   void retry_native(Subscription& sub);
   void native_traffic(UpstreamId upstream, const NativeOutcome& outcome);
@@ -290,6 +292,7 @@ class Engine {
   void baseline_accepted(Subscription& sub, const Read& read, Digest digest);
   void passing_failure(Watch* watch, const Read& read, Verdict verdict);
   [[nodiscard]] Subscription* baseline_of(const Read& read);
+  [[nodiscard]] bool baseline_under_way(const Subscription& sub);
 
   // engine_notices.cpp
   void on(const NoticeSettled&);
