@@ -238,7 +238,7 @@ void add_behaviour(Table<Upstream>& t) {
   using R = Upstream::Reads;
   using S = Upstream::Sessions;
   t.add("reads.baseline_wait", reads(&R::baseline_wait), duration(0s, 5min), live,
-        "A subscribe waits so long for its first read before it is answered.");
+        "A subscribe or a listen waits so long for first reads before it is answered.");
   t.add("reads.timeout", reads(&R::timeout), duration(10ms, hour), live,
         "Longest time that one of our reads may take.");
   t.add(

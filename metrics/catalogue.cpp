@@ -54,7 +54,11 @@ constexpr std::array table{
                "the notification was handed to the socket.",
                age_s},
     MetricInfo{"freshet_heals_total", counter, by_heal,
-               "Sessions that were made anew after the upstream refused them, by result."},
+               "Sessions that the upstream refused, and whether they were made anew; held_back: not tried, since it "
+               "refused the one made last."},
+    MetricInfo{"freshet_messages_dropped_total", counter, per_upstream,
+               "Messages of the upstream that a client was not given, since more than streams.outbox_bytes_max waited "
+               "for it."},
     MetricInfo{"freshet_notification_lag_seconds", histogram, by_origin,
                "Time from finding a change until its notification was handed to the socket, by who found it.", lag_s},
     MetricInfo{"freshet_notifications_coalesced_total", counter, per_upstream,
@@ -66,6 +70,10 @@ constexpr std::array table{
     MetricInfo{"freshet_planned_requests_per_second", gauge, per_partner,
                "Reads per second that the present watches plan for, before the budget: compare with what is sent."},
     MetricInfo{"freshet_polls_total", counter, by_outcome, "Polls answered, by outcome."},
+    MetricInfo{"freshet_reads_in_flight",
+               gauge,
+               {},
+               "Reads of watched resources that have not ended, the clients' own included."},
     MetricInfo{"freshet_sessions", gauge, per_upstream, "Sessions of clients."},
     MetricInfo{"freshet_stale_after_close_total", counter, per_upstream,
                "Contents, updates and errors that came after their subscription was closed, and were dropped."},

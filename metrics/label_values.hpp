@@ -35,7 +35,7 @@ enum class RequestKind : std::uint8_t { client, baseline, poll, watchdog, catchu
   return "";
 }
 
-enum class HealResult : std::uint8_t { healed, failed };
+enum class HealResult : std::uint8_t { healed, failed, held_back };
 
 [[nodiscard]] constexpr std::string_view to_string(HealResult r) {
   switch (r) {
@@ -43,6 +43,8 @@ enum class HealResult : std::uint8_t { healed, failed };
       return "healed";
     case HealResult::failed:
       return "failed";
+    case HealResult::held_back:
+      return "held_back";
   }
   return "";
 }

@@ -146,6 +146,10 @@ void Metrics::heal(UpstreamId upstream, HealResult result) {
   upstreams_.at(index(upstream)).heals[result]->Increment();
 }
 
+void Metrics::message_dropped(UpstreamId upstream) {
+  upstreams_.at(index(upstream)).dropped->Increment();
+}
+
 void Metrics::set_sessions(UpstreamId upstream, std::size_t sessions) {
   upstreams_.at(index(upstream)).sessions->Set(static_cast<double>(sessions));
 }
@@ -175,6 +179,10 @@ void Metrics::set(const PartnerView& partner) {
   series.budget->Set(partner.rate_per_s);
   series.planned->Set(partner.wished_per_s);
   series.paused->Set(partner.paused_for || !partner.pause_reason.empty() ? 1 : 0);
+}
+
+void Metrics::set_reads_in_flight(std::size_t reads) {
+  process_.reads_in_flight->Set(static_cast<double>(reads));
 }
 
 void Metrics::set(const ProcessStats& process) {

@@ -42,6 +42,7 @@ class Metrics {
 
   void session_request(UpstreamId upstream);
   void heal(UpstreamId upstream, HealResult result);
+  void message_dropped(UpstreamId upstream);
   void set_sessions(UpstreamId upstream, std::size_t sessions);
   void set_streams(UpstreamId upstream, std::size_t streams);
 
@@ -49,6 +50,7 @@ class Metrics {
   void refresh(const Engine& engine, Instant now);
   void set(const SubscriptionTotals& totals);
   void set(const PartnerView& partner);
+  void set_reads_in_flight(std::size_t reads);
   void set(const ProcessStats& process);
 
   // As counted so far.

@@ -105,6 +105,7 @@ UpstreamSeries::UpstreamSeries(const SeriesMaker& make)
       moves(strategy_moves(make)),
       watchdog_checks(counters<WatchdogResult>(make, "freshet_watchdog_checks_total", "result")),
       heals(counters<HealResult>(make, "freshet_heals_total", "result")),
+      dropped(make.counter("freshet_messages_dropped_total")),
       sessions(make.gauge("freshet_sessions")),
       streams(make.gauge("freshet_streams")) {}
 
@@ -115,7 +116,8 @@ PartnerSeries::PartnerSeries(const SeriesMaker& make)
       paused(make.gauge("freshet_partner_paused")) {}
 
 ProcessSeries::ProcessSeries(const SeriesMaker& make)
-    : cpu_s(make.counter("process_cpu_seconds_total")),
+    : reads_in_flight(make.gauge("freshet_reads_in_flight")),
+      cpu_s(make.counter("process_cpu_seconds_total")),
       start_s(make.gauge("process_start_time_seconds")),
       resident_bytes(make.gauge("process_resident_memory_bytes")),
       virtual_bytes(make.gauge("process_virtual_memory_bytes")),

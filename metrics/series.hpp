@@ -52,6 +52,7 @@ struct UpstreamSeries {
   PerValue<Strategy, PerValue<Strategy, PerValue<StrategyReason, prometheus::Counter*>>> moves;  // null: no move
   PerValue<WatchdogResult, prometheus::Counter*> watchdog_checks;
   PerValue<HealResult, prometheus::Counter*> heals;
+  prometheus::Counter* dropped;
   prometheus::Gauge* sessions;
   prometheus::Gauge* streams;
 };
@@ -68,6 +69,7 @@ struct PartnerSeries {
 struct ProcessSeries {
   explicit ProcessSeries(const SeriesMaker& make);
 
+  prometheus::Gauge* reads_in_flight;
   prometheus::Counter* cpu_s;
   prometheus::Gauge* start_s;
   prometheus::Gauge* resident_bytes;

@@ -182,6 +182,8 @@ void Engine::fire(TimerKind kind, Subscription& sub) {
   switch (kind) {
     case TimerKind::baseline_wait:
       return activate_degraded(sub);
+    case TimerKind::native_wait:
+      return native_slow(sub);
     case TimerKind::notify:
       return tell(sub);
     case TimerKind::watchdog:

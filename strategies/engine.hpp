@@ -132,6 +132,7 @@ class Engine {
     notify,
     watchdog,
     grace,
+    native_wait,
     native_retry,
     reread,
     kept,     // id: of a watch
@@ -244,6 +245,7 @@ class Engine {
   void on(const NativeUnsubscribeEnded&);
   void ask_native(Subscription& sub, Errand errand);
   void native_subscribed(Subscription& sub, const NativeOutcome& outcome);
+  void native_slow(Subscription& sub);
   void native_settled(Subscription& sub);
   void retry_native(Subscription& sub);
   void native_traffic(UpstreamId upstream, const NativeOutcome& outcome);
@@ -297,6 +299,7 @@ class Engine {
   void baseline_accepted(Subscription& sub, const Read& read, Digest digest);
   void passing_failure(Watch* watch, const Read& read, Verdict verdict);
   [[nodiscard]] Subscription* baseline_of(const Read& read);
+  [[nodiscard]] bool baseline_under_way(const Subscription& sub);
 
   // engine_notices.cpp
   void on(const NoticeSettled&);

@@ -190,6 +190,11 @@ Subscription* Engine::baseline_of(const Read& read) {
   return std::holds_alternative<state::Subscribing>(sub->state) ? sub : nullptr;
 }
 
+bool Engine::baseline_under_way(const Subscription& sub) {
+  if (sub.waits(Errand::baseline)) return true;
+  return sub.watch->in_flight && baseline_of(reads_.at(*sub.watch->in_flight)) == &sub;
+}
+
 // A definite answer without content to a baseline is the answer to the subscribe.
 bool Engine::refuse_baseline(const Read& read, Verdict verdict, const RefusalPtr& refusal) {
   Subscription* sub = baseline_of(read);

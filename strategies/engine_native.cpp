@@ -53,9 +53,17 @@ void Engine::native_subscribed(Subscription& sub, const NativeOutcome& outcome) 
   }
 }
 
+// Half of the client's wait is over: the other half is the baseline's. What is read before the upstream has taken the
+// subscription is read again once it has.
+void Engine::native_slow(Subscription& sub) {
+  if (!std::holds_alternative<state::Subscribing>(sub.state) || baseline_under_way(sub)) return;
+  move(sub, Strategy::poll, StrategyReason::subscribe_slow);
+  ask_soon(sub, Errand::baseline);
+}
+
 // The upstream's verdict on the subscribe is there: now the read, which is also the authorisation check.
 void Engine::native_settled(Subscription& sub) {
-  if (std::holds_alternative<state::Subscribing>(sub.state)) {
+  if (std::holds_alternative<state::Subscribing>(sub.state) && !baseline_under_way(sub)) {
     ask_soon(sub, Errand::baseline);
   } else if (std::holds_alternative<state::ReconciliationRequired>(sub.state)) {
     settle_reconciled(sub);

@@ -86,15 +86,15 @@ void Engine::on(const UpdateArrived& e) {
     const bool exact = uri == e.uri;
     if (!exact && !lies_below(e.uri, uri)) continue;
     if (state::fenced(sub.state)) {
-      if (!exact) continue;
+      if (!exact || e.relayed) continue;
       emit(LateAfterClose{s->upstream});
       handled = true;
       continue;
     }
-    native_update(sub, exact ? e.message : nullptr, exact || !s->attached);
+    native_update(sub, exact ? e.message : nullptr, !e.relayed && (exact || !s->attached));
     handled = handled || exact;
   }
-  if (!handled || s->shadow) emit(Relay{s->id, e.message});
+  if (!e.relayed && (!handled || s->shadow)) emit(Relay{s->id, e.message});
 }
 
 // `news`: the subscriber is to be told of the watched resource itself.

@@ -35,7 +35,9 @@ void Engine::on(const SubscribeAsked& e) {
   }
   Subscription& sub = open(*s, e.uri);
   sub.asking.push_front(e.request);
-  timers_.set({TimerKind::baseline_wait, sub.id}, now_.instant + upstream(s->upstream).baseline_wait);
+  const Duration wait = upstream(s->upstream).baseline_wait;
+  timers_.set({TimerKind::baseline_wait, sub.id}, now_.instant + wait);
+  if (sub.strategy == Strategy::subscribe) timers_.set({TimerKind::native_wait, sub.id}, now_.instant + wait / 2);
   if (!sub.native_busy) begin(sub);
 }
 
@@ -95,16 +97,21 @@ void Engine::activate(Subscription& sub) {
   tell(sub);
 }
 
-// The baseline did not come in time, or failed in passing: the subscription stands, without a picture yet.
+// The baseline did not come in time, or failed in passing: the subscription stands, without a picture yet. What the
+// upstream has not taken by then is polled until it does.
 void Engine::activate_degraded(Subscription& sub) {
   if (const auto* asked = std::get_if<state::Discovered>(&sub.state)) sub.state = asked->subscribe();
   sub.degraded = true;
+  const bool unnotified = sub.strategy == Strategy::subscribe && !sub.native;
+  if (unnotified) move(sub, Strategy::poll, StrategyReason::subscribe_slow);
   activate(sub);
+  if (unnotified) ask_soon(sub, Errand::catchup);
   tell_refusal(sub);
 }
 
 void Engine::answer(Subscription& sub, const RefusalPtr& refusal) {
   timers_.cancel({TimerKind::baseline_wait, sub.id});
+  timers_.cancel({TimerKind::native_wait, sub.id});
   for (const RequestId request : sub.asking) emit(AnswerSubscribe{request, refusal, sub.degraded});
   sub.asking.clear();
 }
@@ -147,7 +154,7 @@ void Engine::fence(Subscription& sub) {
     sub.notice.reset();
   }
   for (const TimerKind kind : {TimerKind::baseline_wait, TimerKind::notify, TimerKind::watchdog, TimerKind::grace,
-                               TimerKind::native_retry, TimerKind::reread}) {
+                               TimerKind::native_retry, TimerKind::native_wait, TimerKind::reread}) {
     timers_.cancel({kind, sub.id});
   }
   sub.verbatim.reset();

@@ -120,6 +120,7 @@ struct UpdateArrived {
   SubscriberId subscriber;  // on whose upstream stream
   std::string uri;
   MessagePtr message;
+  bool relayed = false;  // the client has it already: it came on the stream of an answer, which passes as it is
 };
 // notifications/resources/list_changed on this subscriber's upstream stream. Relaying it is the shell's part.
 struct ListChangeArrived {

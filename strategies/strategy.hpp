@@ -58,6 +58,7 @@ enum class StrategyReason : std::uint8_t {
   redeclared,          // capabilities differ after a restart
   subscribe_refused,   // declared, but the method is not there
   subscribe_failed,    // the upstream subscribe failed in passing; it is tried again
+  subscribe_slow,      // the upstream has not taken it yet, and the client waits
   restored,            // and succeeded
   no_upstream_stream,  // declared, but the upstream offers no stream to notify on
   silent,              // the watchdog saw a change that was never notified
@@ -75,6 +76,8 @@ enum class StrategyReason : std::uint8_t {
       return "subscribe_refused";
     case StrategyReason::subscribe_failed:
       return "subscribe_failed";
+    case StrategyReason::subscribe_slow:
+      return "subscribe_slow";
     case StrategyReason::restored:
       return "restored";
     case StrategyReason::no_upstream_stream:

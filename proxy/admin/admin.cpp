@@ -76,6 +76,7 @@ net::Task<std::string> Admin::metrics_text() const {
   } while (last);
   sources_.metrics.set(totals);
   for (const PartnerView& partner : sources_.engine.partners(sources_.now().instant)) sources_.metrics.set(partner);
+  sources_.metrics.set_reads_in_flight(sources_.engine.reads_in_flight());
   sources_.metrics.set(read_process_stats());
   co_return sources_.metrics.expose();
 }

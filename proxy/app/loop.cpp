@@ -43,7 +43,9 @@ void Loop::perform(const Effect& effect) {
     void operator()(const AnswerSubscribe& e) { to.pending.answer(e.request, e); }
     void operator()(const AnswerUnsubscribe& e) { to.pending.answer(e.request, e); }
     void operator()(const RefuseRequest& e) { to.pending.answer(e.request, e); }
-    void operator()(const ForwardRead& e) { to.pending.answer(e.request, e); }
+    void operator()(const ForwardRead& e) {
+      if (!to.pending.answer(e.request, e)) to.calls.give_up(e.read);
+    }
     void operator()(const ServeRead& e) { to.pending.answer(e.request, e); }
     void operator()(const Notify& e) { to.sessions.perform(e); }
     void operator()(const Withdraw& e) { to.sessions.perform(e); }

@@ -35,6 +35,10 @@ class Endpoint {
     Principal principal;
   };
 
+  // What the end of the client's sending means before its answer has begun. A client that left for good looks the same
+  // until something is written to it, which is soon where the answer's begin is bounded in time.
+  enum class HalfClose { leaves, reads_on };
+
   // endpoint.cpp
   net::Task<> post(net::ServerExchange& client);
   net::Task<> dispatch(Post& post, SubscriberId subscriber);
@@ -66,8 +70,9 @@ class Endpoint {
   void delivered(const Post& post, const ReadOutcome& outcome);
   net::Task<> modern_listen(Post& post);
   net::Task<> pass_modern(Post& post);
-  net::Task<> until_client_leaves(net::ServerExchange& client, net::Task<> call);
-  net::Task<> cancel_when_client_leaves(net::ServerExchange& client, net::TaskGroup& work);
+  net::Task<> until_client_leaves(net::ServerExchange& client, net::Task<> call,
+                                  HalfClose half_close = HalfClose::leaves);
+  net::Task<> cancel_when_client_leaves(net::ServerExchange& client, net::TaskGroup& work, HalfClose half_close);
   net::Task<codec::ListenFilter> honoured(SubscriberId subscriber);
   net::Task<> serve_listen(net::ServerExchange& client, SubscriberId subscriber, codec::ListenFilter honoured);
 

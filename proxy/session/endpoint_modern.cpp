@@ -22,6 +22,10 @@ codec::ListenFilter native_part(const codec::ListenFilter& asked, const codec::D
   return native;
 }
 
+bool tells_of_lists(const codec::ListenFilter& filter) {
+  return filter.tools_list_changed || filter.prompts_list_changed || filter.resources_list_changed;
+}
+
 }  // namespace
 
 net::Task<> Endpoint::modern(Post& post) {
@@ -39,8 +43,8 @@ net::Task<> Endpoint::modern(Post& post) {
     co_await answer_error(post.client, 400, message.id_json, codec::error_codes::header_mismatch, mismatch);
     co_return;
   }
-  if (message.method == "resources/read") co_return co_await modern_read(post);
-  co_await until_client_leaves(post.client, modern_listen(post));
+  if (message.method == "resources/read") co_return co_await until_client_leaves(post.client, modern_read(post));
+  co_await until_client_leaves(post.client, modern_listen(post), HalfClose::reads_on);
 }
 
 net::Task<> Endpoint::pass_modern(Post& post) {
@@ -49,20 +53,20 @@ net::Task<> Endpoint::pass_modern(Post& post) {
 
 // The client's disconnect is the cancel (2026-07-28 cancellation): it reaches the upstream at once, whether the answer
 // has begun or not.
-net::Task<> Endpoint::until_client_leaves(net::ServerExchange& client, net::Task<> call) {
+net::Task<> Endpoint::until_client_leaves(net::ServerExchange& client, net::Task<> call, HalfClose half_close) {
   net::TaskGroup work(shell_.executor);
   net::TaskGroup beside(shell_.executor);
   work.spawn(std::move(call));
-  beside.spawn(cancel_when_client_leaves(client, work));
+  beside.spawn(cancel_when_client_leaves(client, work, half_close));
   co_await work.join();
   beside.cancel();
   co_await beside.join();
 }
 
-net::Task<> Endpoint::cancel_when_client_leaves(net::ServerExchange& client, net::TaskGroup& work) {
+net::Task<> Endpoint::cancel_when_client_leaves(net::ServerExchange& client, net::TaskGroup& work,
+                                                HalfClose half_close) {
   const bool gone = co_await client.peer_ended();
-  // Before an answer there is nothing to write by which a client that may still read shows itself.
-  if (!gone && client.begun()) {
+  if (!gone && (client.begun() || half_close == HalfClose::reads_on)) {
     const bool broken = co_await client.peer_ended();
     if (!broken) co_return;
   }
@@ -89,7 +93,7 @@ net::Task<> Endpoint::modern_discover(Post& post) {
 net::Task<> Endpoint::modern_read(Post& post) {
   const codec::Message& message = post.envelope.messages.front();
   const Session* listening = sessions_.find_listen(upstream_.id(), post.principal, message.uri);
-  if (listening == nullptr) co_return co_await until_client_leaves(post.client, read_unwatched(post));
+  if (listening == nullptr) co_return co_await read_unwatched(post);
   const SubscriberId subscriber = listening->subscriber;
   Pending::Wait wait(shell_.pending);
   shell_.engine.apply(ReadAsked{subscriber, wait.id(), message.uri, !message.params_extra});
@@ -105,8 +109,8 @@ net::Task<> Endpoint::modern_read(Post& post) {
     co_return;
   }
   const auto* forward = answer ? std::get_if<ForwardRead>(&*answer) : nullptr;
-  if (forward == nullptr) co_return co_await pass_modern(post);
-  co_await until_client_leaves(post.client, forward_read(post, subscriber, message, forward->read));
+  if (forward == nullptr) co_return co_await pass_post(post, std::nullopt, message);
+  co_await forward_read(post, subscriber, message, forward->read);
 }
 
 net::Task<> Endpoint::read_unwatched(Post& post) {
@@ -146,7 +150,8 @@ net::Task<> Endpoint::modern_listen(Post& post) {
   if (!declared) {
     declared = co_await calls_.discover(upstream_, carried_of(post.head));
     if (!declared)
-      co_return co_await pass_modern(post);  // not modern, or not answering: the upstream's own answer says so
+      co_return co_await pass_post(post, std::nullopt,
+                                   message);  // not modern, or not answering: the upstream's own answer says so
     upstream_.declared(*declared, std::nullopt, shell_.engine.now().instant);
   }
   const codec::ListenFilter native = native_part(*asked, declared->declaration);
@@ -167,8 +172,10 @@ net::Task<> Endpoint::modern_listen(Post& post) {
   sessions_.close(subscriber);
 }
 
-// The truth about what the client will be told: baseline reads come first, and the upstream's own acknowledgement.
+// The truth about what the client will be told: baseline reads come first, and the upstream's own acknowledgement. All
+// within reads.baseline_wait: what the upstream has not taken by then is polled, and notified once it has.
 net::Task<codec::ListenFilter> Endpoint::honoured(SubscriberId subscriber) {
+  const auto until = net::after(upstream_.settings().reads.baseline_wait);
   std::vector<std::string> uris = sessions_.find(subscriber)->listen->asked.resource_uris;
   std::erase_if(uris, [&](const std::string& uri) { return uri.size() > shell_.settings.limits.uri_bytes_max; });
   std::vector<std::unique_ptr<Pending::Wait>> waits;
@@ -183,8 +190,8 @@ net::Task<codec::ListenFilter> Endpoint::honoured(SubscriberId subscriber) {
     if (subscribed != nullptr && !subscribed->refusal) honours.resource_uris.push_back(uris[i]);
   }
   const Session* session = sessions_.find(subscriber);
-  if (session != nullptr && session->listen->native.any()) {
-    co_await calls_.upstream_stream_opens(subscriber);
+  if (session != nullptr && tells_of_lists(session->listen->native)) {
+    co_await calls_.upstream_stream_opens(subscriber, until - net::Clock::now());
     session = sessions_.find(subscriber);
   }
   if (session == nullptr) co_return honours;

@@ -1,5 +1,7 @@
 #include "proxy/session/event_relay.hpp"
 
+#include <vector>
+
 #include "proxy/net/alarm.hpp"
 #include "proxy/net/task_group.hpp"
 
@@ -11,9 +13,14 @@ EventRelay::EventRelay(net::ServerExchange& client, net::ClientResponse& upstrea
       upstream_(upstream),
       tap_(tap),
       keepalive_interval_(keepalive_interval),
-      boundary_({.data_bytes_max = 0}),  // only the boundaries matter: no data is kept
+      events_({.data_bytes_max = 0}),  // only the boundaries matter: no data is kept
       last_write_(net::Clock::now()),
       turn_(client.transport().executor()) {}
+
+void EventRelay::tell(std::size_t bytes_max, OnMessage on_message) {
+  events_ = codec::SseDecoder({.data_bytes_max = bytes_max});
+  on_message_ = std::move(on_message);
+}
 
 net::Task<bool> EventRelay::run(net::Executor executor) {
   net::TaskGroup beside(executor);
@@ -33,10 +40,12 @@ net::Task<bool> EventRelay::pump() {
     if (!piece) co_return false;
     if (piece->empty()) co_return true;
     if (tap_ != nullptr) tap_->feed(*piece);
-    std::string_view bytes = *piece;
-    while (boundary_.next(bytes)) {
-    }
+    std::vector<std::string> messages;
+    events_.feed(*piece, [&](codec::SseEvent&& event) {
+      if (on_message_ && event.has_data()) messages.push_back(std::move(event.data));
+    });
     const auto written = co_await write(*piece);
+    for (std::string& message : messages) on_message_(std::move(message), written.has_value());
     if (!written) co_return false;
   }
 }
@@ -64,7 +73,7 @@ net::Task<> EventRelay::keep_alive(net::Executor executor) {
     co_await timer.async_wait(net::asio::redirect_error(net::use_task, ec));
     if (ec) co_return;
     if (net::Clock::now() < last_write_ + keepalive_interval_) continue;
-    if (writing_ || !boundary_.at_boundary()) {
+    if (writing_ || !events_.at_boundary()) {
       last_write_ = net::Clock::now();
       continue;
     }
@@ -77,7 +86,7 @@ net::Task<> EventRelay::keep_alive(net::Executor executor) {
 net::Task<> EventRelay::watch_client() {
   const bool gone = co_await client_.peer_ended();
   if (gone) co_return upstream_.close();
-  if (!writing_ && boundary_.at_boundary()) co_await write(codec::comment());
+  if (!writing_ && events_.at_boundary()) co_await write(codec::comment());
   const bool broken = co_await client_.peer_ended();
   if (broken) upstream_.close();
 }

@@ -16,6 +16,9 @@ namespace {
 // Answers up to this size are read whole before they go on, so that one that refuses the session can be told in time.
 constexpr std::size_t small_bytes = 4096;
 
+// Of a notification, beside the URI that it names.
+constexpr std::size_t envelope_bytes = 4096;
+
 constexpr int cancelled_in_queue = -32000;
 
 bool is_event_stream(const codec::ResponseHead& head) {
@@ -165,7 +168,11 @@ net::Task<ForwardResult> Forwarding::relay_small(net::ClientResponse response) {
     healed_ = co_await calls_.heal(*subscriber, sent_in_);
     if (healed_) {
       auto again = co_await send();
-      if (again) co_return co_await relay(std::move(*again));
+      if (again) {
+        ForwardResult repeated = co_await relay(std::move(*again));
+        calls_.healing_proved(*subscriber, !session_refused(repeated.answer));
+        co_return repeated;
+      }
     }
   }
   if (!whole) {
@@ -194,6 +201,8 @@ net::Task<ForwardResult> Forwarding::relay_stream(net::ClientResponse response, 
   bool whole = false;
   if (is_event_stream(response.head())) {
     EventRelay events(client_, response, tap, shell_.settings.streams.keepalive_interval);
+    events.tell(shell_.settings.limits.uri_bytes_max + envelope_bytes,
+                [this](const std::string& data, bool delivered) { heed(data, delivered); });
     whole = co_await events.run(shell_.executor);
   } else {
     for (;;) {
@@ -215,6 +224,19 @@ net::Task<ForwardResult> Forwarding::relay_stream(net::ClientResponse response, 
     result.answer = answer_of(response.head(), *collected);
   }
   co_return result;
+}
+
+// What the upstream tells beside an answer counts as if it had come on the session's own stream, where the client has
+// it already. A modern one tells on listen streams alone.
+void Forwarding::heed(const std::string& data, bool delivered) {
+  const Session* session = subscriber ? sessions_.find(*subscriber) : nullptr;
+  if (session == nullptr || session->listen) return;
+  const auto envelope = codec::read_envelope(data);
+  if (!envelope || envelope->is_batch) return;
+  const codec::Message& message = envelope->messages.front();
+  if (message.method == "notifications/resources/list_changed") shell_.engine.apply(ListChangeArrived{*subscriber});
+  if (message.method != "notifications/resources/updated" || !message.has_uri) return;
+  shell_.engine.apply(UpdateArrived{*subscriber, message.uri, std::make_shared<const std::string>(data), delivered});
 }
 
 net::Task<ForwardResult> Forwarding::relay_rewritten(net::ClientResponse response) {

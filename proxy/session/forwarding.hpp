@@ -52,6 +52,7 @@ class Forwarding {
   net::Task<ForwardResult> relay_stream(net::ClientResponse response, std::string_view begun = {});
   net::Task<ForwardResult> relay_rewritten(net::ClientResponse response);
   net::Task<ForwardResult> relay_rewritten_events(net::ClientResponse response);
+  void heed(const std::string& data, bool delivered);
   net::Task<bool> over_budget();
   [[nodiscard]] codec::RequestHead upstream_head() const;
   [[nodiscard]] codec::ResponseHead client_head(const codec::ResponseHead& upstream_head) const;

@@ -19,11 +19,16 @@ class OwnCalls {
   void perform(const SendNativeSubscribe& effect);
   void perform(const SendNativeUnsubscribe& effect);
   void perform(const SendListPage& effect);
+  // A client's read that was to travel, and that nobody waits for any more.
+  void give_up(ReadId read);
 
   // The upstream forgot the session: initialise it again with the client's own parameters. True if the session is good
   // again; those who ask while it is under way share its outcome.
-  // `refused`: the upstream's id of the session that was refused; where it is another by now, the healing is done.
+  // `refused`: the upstream's id of the session that was refused; where it is another by now, the healing is done. None
+  // is made for a while where the upstream took no request in the session that the last one made.
   net::Task<bool> heal(SubscriberId subscriber, std::optional<std::string> refused);
+  // What the upstream said to the first request in a session that was made anew.
+  void healing_proved(SubscriberId subscriber, bool good);
 
   // Whether the upstream accepts these credentials in the session: asked by a ping, which reads nothing.
   net::Task<bool> accepts_credentials(SubscriberId subscriber, Carried carried);
@@ -37,8 +42,9 @@ class OwnCalls {
   // Makes sure that the upstream's stream is open, or being opened.
   void ensure_upstream_stream(Session& session);
   [[nodiscard]] codec::RequestHead stream_head(const Session& session) const;
-  // Opens it where there is none; true once it is there.
-  net::Task<bool> upstream_stream_opens(SubscriberId subscriber);
+  // Opens it where there is none; true once it is there, false once it is known that there will be none, or after
+  // `limit`.
+  net::Task<bool> upstream_stream_opens(SubscriberId subscriber, std::chrono::nanoseconds limit);
 
   // For the upstream's stream: what it met there.
   void spawn_heal(SubscriberId subscriber, std::optional<std::string> refused);
@@ -54,6 +60,7 @@ class OwnCalls {
 
   static net::Task<> afterwards(net::Task<> call);
   net::Task<> read(SendRead effect);
+  net::Task<> end_unsent(ReadId read);
   net::Task<> list_page(SendListPage effect);
   net::Task<> native_subscribe(SendNativeSubscribe effect);
   net::Task<> native_unsubscribe(SendNativeUnsubscribe effect);

@@ -39,9 +39,12 @@ class Pending {
     net::OneShot<EngineAnswer> answer_;
   };
 
-  // The answer of a request that nobody waits for any more is dropped: its client is gone.
-  void answer(RequestId id, EngineAnswer answer) {
-    if (const auto it = waiting_.find(id); it != waiting_.end()) it->second->set(std::move(answer));
+  // False: nobody waits for it any more, since its client is gone or its time was over.
+  bool answer(RequestId id, EngineAnswer answer) {
+    const auto it = waiting_.find(id);
+    if (it == waiting_.end()) return false;
+    it->second->set(std::move(answer));
+    return true;
   }
 
  private:

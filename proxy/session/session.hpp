@@ -9,7 +9,9 @@
 #include "proxy/codec/mcp.hpp"
 #include "proxy/net/alarm.hpp"
 #include "proxy/net/http_client.hpp"
+#include "proxy/net/log.hpp"
 #include "proxy/net/one_shot.hpp"
+#include "proxy/session/heal_backoff.hpp"
 #include "proxy/session/outbox.hpp"
 #include "proxy/session/upstream.hpp"
 #include "strategies/ids.hpp"
@@ -86,14 +88,17 @@ struct Session {
   Outbox outbox;
   std::uint64_t attachment = 0;  // grows with each stream of the client
   bool attached = false;
-  bool acts = true;                           // false: shadow, or outside the rollout: its bytes pass unchanged
-  bool probe = false;                         // a comment is wanted now, to see whether the client still reads
-  bool overflowed = false;                    // the outbox could not take a message: the stream must end
+  bool acts = true;         // false: shadow, or outside the rollout: its bytes pass unchanged
+  bool probe = false;       // a comment is wanted now, to see whether the client still reads
+  bool overflowed = false;  // the outbox could not take a message: the stream must end
+  log::Repeated overflows;
   net::Timer wake;                            // cancelled when the attached stream has something to do
   UpstreamStream* upstream_stream = nullptr;  // lives in its coroutine, which clears this
   std::list<CallInFlight*> calls;
   std::list<net::OneShot<bool>*> healing;  // those who wait for the healing that is under way
   bool heals = false;
+  bool made_anew = false;  // by a healing, at least once
+  HealBackoff heal_backoff;
 
   net::Clock::time_point last_used;
   net::Clock::time_point detached_at;

@@ -204,7 +204,14 @@ void Sessions::relay(Session& session, std::string data, std::string event_type)
     session.wake.cancel();
     return;
   }
-  log::warn("stream_ended", {{"reason", "outbox_full"}, {"upstream", session.upstream.name()}});
+  shell_.engine.metrics().message_dropped(session.upstream.id());
+  if (const std::size_t count = session.overflows.occurred(net::Clock::now())) {
+    log::warn("messages_dropped",
+              {{"upstream", session.upstream.name()},
+               {"reason", "what waits for the client exceeds streams.outbox_bytes_max"},
+               {"client", session.attached ? "too slow: its stream ends, so that it notices" : "away"},
+               {"count", std::to_string(count)}});
+  }
   session.overflowed = true;
   session.wake.cancel();
 }

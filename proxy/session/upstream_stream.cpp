@@ -82,7 +82,8 @@ net::Task<> UpstreamStream::keep_open() {
 }
 
 void UpstreamStream::report(Ending ending) {
-  if (sessions_.find(subscriber_) == nullptr) return;
+  const Session* session = sessions_.find(subscriber_);
+  if (session == nullptr) return;
   switch (ending) {
     case Ending::stopped:
       return;
@@ -97,6 +98,7 @@ void UpstreamStream::report(Ending ending) {
     case Ending::session_lost:
       settle_waiting(false);
       stopping_ = true;  // healing opens another one
+      if (session->made_anew && !was_open_) calls_.healing_proved(subscriber_, false);
       calls_.spawn_heal(subscriber_, opened_in_);
       return;
   }
@@ -155,7 +157,7 @@ UpstreamStream::Ending UpstreamStream::ending_of(const codec::ResponseHead& head
 }
 
 void UpstreamStream::opened() {
-  open_ = true;
+  open_ = was_open_ = true;
   settle_waiting(true);
   if (std::exchange(lost_, false)) shell_.engine.apply(UpstreamStreamRestored{subscriber_});
 }

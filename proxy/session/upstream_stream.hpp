@@ -66,6 +66,7 @@ class UpstreamStream {
   bool brought_event_ = false;                  // by the present stream
   unsigned flaps_ = 0;                          // openings in a row that brought nothing
   bool open_ = false;
+  bool was_open_ = false;
   bool lost_ = false;  // the engine was told so
   bool stopping_ = false;
 };

@@ -32,6 +32,10 @@ class Connection {
   // Both, within 30 s.
   net::Task<Reply> call(std::string_view request);
 
+  // Reading fails once this moment has passed, which ends the process.
+  void deadline(net::Clock::time_point at) { transport_.deadline(at); }
+  void no_deadline() { transport_.no_deadline(); }
+
   // True if the peer ended, or sent what was not read yet.
   [[nodiscard]] bool stale() { return transport_.stale(); }
 

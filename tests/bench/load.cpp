@@ -1,5 +1,7 @@
 // Load for one proxy, or none: what it prints is one JSON object. Any wrong answer ends it with status 1 and the
 // reason.
+#include "tests/bench/load.hpp"
+
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -11,35 +13,20 @@
 #include "proxy/codec/sse.hpp"
 #include "proxy/net/one_shot.hpp"
 #include "proxy/net/task_group.hpp"
+#include "tests/bench/listen_load.hpp"
 #include "tests/bench/mcp.hpp"
 #include "tests/bench/process_use.hpp"
 
 namespace freshet::bench {
 
-namespace {
-
-using net::Clock;
-using Micros = std::chrono::duration<double, std::micro>;
-
-struct Options {
-  std::uint16_t port = 0;           // of the proxy
-  std::uint16_t upstream_port = 0;  // of what stands behind it
-  pid_t pid = 0;                    // of the proxy; 0: none
-  std::size_t connections = 1;
-  std::size_t requests = 0;
-  double seconds = 0;
-  std::size_t count = 1;
-  std::size_t per_session = 1;
-  std::string method = "notifications/message";
-  bool hold = false;
-};
-
-// The value below which that share of the sorted values lies.
 double quantile(const std::vector<double>& sorted, double share) {
   if (sorted.empty()) fail("nothing was measured");
   return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
 }
 
+namespace {
+
+using net::Clock;
 // tools/call over a number of connections, each with one call in flight.
 class Calls {
  public:
@@ -285,11 +272,17 @@ int load_main(int argc, char** argv) {
   subscriptions->add_option("--count", options.count, "of sessions");
   subscriptions->add_option("--per-session", options.per_session);
   subscriptions->add_flag("--hold", options.hold, "then keeps them until it is ended");
+  auto* listens = app.add_subcommand("listens", "listen streams on resources that change, one each second");
+  listens->add_option("--upstream-port", options.upstream_port)->required();
+  listens->add_option("--count", options.count, "of streams");
+  listens->add_option("--resources", options.resources);
+  listens->add_option("--changes", options.changes);
   CLI11_PARSE(app, argc, argv);
   if (calls->parsed()) run(options, &Calls::run);
   if (relay->parsed()) run(options, &Relay::run);
   if (streams->parsed()) run(options, &Residents::streams);
   if (subscriptions->parsed()) run(options, &Residents::subscriptions);
+  if (listens->parsed()) run(options, &Listens::run);
   return 0;
 }
 

@@ -10,6 +10,12 @@ constexpr std::string_view path = "/mcp";
 constexpr std::string_view initialize_params =
     R"({"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"freshet-bench","version":"1.0.0"}})";
 
+constexpr std::string_view modern_fields = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\n";
+constexpr std::string_view modern_meta =
+    R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+    R"("io.modelcontextprotocol/clientInfo":{"name":"freshet-bench","version":"1.0.0"},)"
+    R"("io.modelcontextprotocol/clientCapabilities":{}})";
+
 std::string head(std::string_view method, std::string_view target, std::string_view session_id) {
   std::string text(method);
   text += " ";
@@ -21,14 +27,17 @@ std::string head(std::string_view method, std::string_view target, std::string_v
   return text + "\r\n";
 }
 
-}  // namespace
-
-std::string post(std::string_view target, std::string_view session_id, std::string_view body) {
-  std::string text = head("POST", target, session_id);
+std::string with_body(std::string text, std::string_view body) {
   text += "Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\nContent-Length: ";
   text += std::to_string(body.size());
   text += "\r\n\r\n";
   return text.append(body);
+}
+
+}  // namespace
+
+std::string post(std::string_view target, std::string_view session_id, std::string_view body) {
+  return with_body(head("POST", target, session_id), body);
 }
 
 std::string tool_call(std::string_view session_id) {
@@ -38,6 +47,13 @@ std::string tool_call(std::string_view session_id) {
 
 std::string subscribe(std::string_view session_id, std::string_view uri) {
   return post(path, session_id, codec::request("8", "resources/subscribe", "{\"uri\":" + codec::quote(uri) + "}"));
+}
+
+std::string listen(std::string_view uri) {
+  std::string params = "{\"notifications\":{\"resourceSubscriptions\":[" + codec::quote(uri) + "]},";
+  params += modern_meta;
+  return with_body(head("POST", path, {}).append(modern_fields),
+                   codec::request("9", "subscriptions/listen", params + "}"));
 }
 
 net::Task<std::string> open_session(Connection& connection) {

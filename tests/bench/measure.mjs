@@ -16,11 +16,19 @@ export class Bench {
     this.#servers.removeFiles();
   }
 
-  async run() {
+  static parts = {
+    speed: (bench) => bench.#speed(),
+    steadiness: (bench) => bench.#steadiness(),
+    streams: (bench) => bench.#streams(),
+    subscriptions: (bench) => bench.#subscriptions(),
+    listens: (bench) => bench.#listens(),
+  };
+
+  async run(parts) {
     const samples = [];
-    for (const part of [this.#speed, this.#steadiness, this.#streams, this.#subscriptions]) {
+    for (const part of parts) {
       try {
-        samples.push(...(await part.call(this)));
+        samples.push(...(await Bench.parts[part](this)));
       } catch (error) {
         this.failures.push(error.message);
       } finally {
@@ -115,6 +123,15 @@ export class Bench {
       if (active !== sessions * perSession) throw new Error(`${active} of ${sessions * perSession} are polled and active`);
       return measured;
     });
+  }
+
+  // No credentials: one principal, so that the subscribers of a resource share its polls.
+  async #listens() {
+    const upstream = await this.#servers.upstream();
+    const freshet = await this.#servers.freshet(upstream, { interval: "1s" });
+    const { count, resources, changes } = this.#size.listens;
+    return this.#sample({ what: "listens", target: "freshet" }, () =>
+      this.#servers.load(freshet, "listens", { "upstream-port": upstream.port, count, resources, changes }));
   }
 }
 

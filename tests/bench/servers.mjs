@@ -88,9 +88,10 @@ export class Servers {
     return { port, pid: child.process.pid };
   }
 
-  async freshet(upstream) {
+  /** `freshness`: how it polls; so rarely that no poll falls into a measurement where nothing is said. */
+  async freshet(upstream, freshness = { interval: "1d", interval_max: "1d", watchdog_silence: "1h" }) {
     const file = path.join(this.#folder, "freshet.yaml");
-    writeFileSync(file, JSON.stringify(freshetConfiguration(upstream.port), null, 2));
+    writeFileSync(file, JSON.stringify(freshetConfiguration(upstream.port, freshness), null, 2));
     const child = this.#start(forProxy, path.join(this.#binaries, "freshet"), ["--config", file]);
     const [, port] = await child.line(/\blistening\b.*\baddress=\S+:(\d+)/);
     const [, admin] = await child.line(/\blistening\b.*\badmin=(\S+:\d+)/);
@@ -141,8 +142,8 @@ http {
 `;
 }
 
-/** Limits that no figure depends on are out of the way; polls are so rare that none falls into a measurement. */
-function freshetConfiguration(upstreamPort) {
+/** Limits that no figure depends on are out of the way. */
+function freshetConfiguration(upstreamPort, freshness) {
   return {
     listen: { address: "127.0.0.1:0" },
     admin: { address: "127.0.0.1:0" },
@@ -152,7 +153,7 @@ function freshetConfiguration(upstreamPort) {
       url: `http://127.0.0.1:${upstreamPort}/mcp`,
       partner: "bench",
       notify_min_interval: "0s",
-      freshness: { interval: "1d", interval_max: "1d", watchdog_silence: "1h" },
+      freshness,
       connections: { max: 256, idle_time_max: "60s" },
     }],
     partners: [{ name: "bench", rate: "100000/s", burst: 100_000, poll_burst: 100_000, concurrency: 256 }],

@@ -2,6 +2,7 @@
 import os from "node:os";
 
 const KIB_PER_MIB = 1024;
+const US_PER_MS = 1000;
 
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
@@ -25,6 +26,7 @@ function ratio(samples, labels, figure, to = "nginx") {
 }
 
 function calls(samples, size) {
+  if (matching(samples, { what: "calls" }).length === 0) return [];
   return size.connections.flatMap((connections) => ["direct", "nginx", "freshet"].map((target) => {
     const labels = { what: "calls", connections, target };
     const of = (figure) => medianOf(samples, labels, figure);
@@ -54,7 +56,7 @@ function verdict({ is, at_most = Infinity, at_least = -Infinity }) {
   return is <= at_most && is >= at_least ? "met" : "MISSED";
 }
 
-function targets(calls, memory) {
+function targets(calls, memory, listens) {
   const freshet = (connections) => calls.find((row) => row.target === "freshet" && row.connections === connections);
   const own = memory.streams.find((sample) => !sample.upstreamStreams);
   const relayed = memory.streams.find((sample) => sample.upstreamStreams);
@@ -65,6 +67,8 @@ function targets(calls, memory) {
     { what: "KiB per idle stream, upstream without streams", is: own?.kib_each, at_most: 24 },
     { what: "KiB per idle stream, each with one from upstream", is: relayed?.kib_each, at_most: 24 },
     { what: "KiB per polled subscription", is: memory.subscriptions?.kib_each, at_most: 1 },
+    { what: "KiB per listen stream", is: listens?.kib_each, at_most: 24 },
+    { what: "ms from the upstream's answer to its last listener, p99", is: listens?.p99_us / US_PER_MS, at_most: 50 },
     { what: "MiB grown over the last nine tenths of the requests", is: memory.steadiness?.grown_kib / KIB_PER_MIB, at_most: 1 },
   ].map((target) => ({ ...target, verdict: verdict(target) }));
 }
@@ -75,9 +79,10 @@ export function summarise(samples, size) {
     subscriptions: matching(samples, { what: "subscriptions" })[0],
     steadiness: matching(samples, { what: "steadiness" })[0],
   };
+  const listens = matching(samples, { what: "listens" })[0];
   const rows = calls(samples, size);
   return { rounds: size.rounds, processors: os.cpus().length, load_average: os.loadavg(), calls: rows,
-    relays: relays(samples), memory, targets: targets(rows, memory) };
+    relays: relays(samples), memory, listens, targets: targets(rows, memory, listens) };
 }
 
 const number = (value, digits = 0) => (Number.isFinite(value) ? value.toFixed(digits) : "-");
@@ -89,7 +94,13 @@ function table(head, rows) {
     .join("\n");
 }
 
-export function report({ rounds, processors, load_average, calls, relays, memory, targets }) {
+function listenReport({ streams, resources, changes, p50_us, p99_us, max_us, cpu_share }) {
+  return `${streams} listen streams on ${resources} resources, ${changes} changes, from the upstream's answer to the last of ${
+    Math.ceil(streams / resources)} subscribers: p50 ${number(p50_us)} us, p99 ${number(p99_us)} us, longest ${
+    number(max_us)} us; ${number(100 * cpu_share)} % of a processor\n`;
+}
+
+export function report({ rounds, processors, load_average, calls, relays, memory, listens, targets }) {
   const callRows = calls.map((row) => [
     `${row.target}, ${row.connections}`, number(row.per_second), number(row.p50_us), number(row.p99_us),
     number(row.cpu_us_per_request, 1), number(row.per_core_second), number(row.to_nginx.per_second, 2),
@@ -100,7 +111,8 @@ export function report({ rounds, processors, load_average, calls, relays, memory
     ...memory.streams.map((one) =>
       [`idle stream${one.upstreamStreams ? " with one from upstream" : ""}`, String(one.streams), number(one.kib_each, 2)]),
     ...[memory.subscriptions].filter(Boolean)
-      .map((one) => ["polled subscription", String(one.subscriptions), number(one.kib_each, 3)])];
+      .map((one) => ["polled subscription", String(one.subscriptions), number(one.kib_each, 3)]),
+    ...[listens].filter(Boolean).map((one) => ["listen stream", String(one.streams), number(one.kib_each, 2)])];
   const targetRows = targets.map((one) => [one.what, number(one.is, 2),
     one.at_most === undefined ? `at least ${one.at_least}` : `at most ${one.at_most}`, one.verdict]);
   return `1 KiB tools/call, medians of ${rounds} interleaved rounds; ${processors} processors, load average ${
@@ -112,7 +124,7 @@ ${table(["through, connections", "req/s", "p50 us", "p99 us", "CPU us/req", "req
 ${table(["notification, through", "p50 us", "p99 us", "added p50 us"], relayRows)}
 
 ${table(["resident memory, freshet", "count", "KiB each"], memoryRows)}
-${memory.steadiness ? `after ${memory.steadiness.requests} requests: ${memory.steadiness.kib} KiB\n` : ""}
+${listens ? listenReport(listens) : ""}${memory.steadiness ? `after ${memory.steadiness.requests} requests: ${memory.steadiness.kib} KiB\n` : ""}
 ${table(["aimed at", "is", "target", ""], targetRows)}
 `;
 }

@@ -1,5 +1,6 @@
-// A small fast MCP server (2025-11-25, Streamable HTTP) to measure proxies in front of. It prints `port N` and serves
-// until SIGTERM.
+// A small fast MCP server (Streamable HTTP, 2025-11-25 and 2026-07-28) to measure proxies in front of. In the modern
+// era it declares no subscriptions, so that what is listened to has to be polled. It prints `port N` and serves until
+// SIGTERM.
 #include <cstdio>
 #include <deque>
 #include <map>
@@ -11,6 +12,7 @@
 #include "proxy/codec/jsonrpc.hpp"
 #include "proxy/codec/sse.hpp"
 #include "proxy/net/listener.hpp"
+#include "proxy/net/one_shot.hpp"
 #include "tests/bench/mcp.hpp"
 
 namespace freshet::bench {
@@ -19,6 +21,7 @@ namespace {
 
 constexpr std::size_t body_bytes_max = 64 * 1024;
 constexpr std::size_t connections_max = 20'000;
+constexpr auto read_within = std::chrono::seconds(10);
 
 struct Options {
   bool subscribe = false;
@@ -31,6 +34,12 @@ struct McpSession {
   net::Timer wake;
 };
 
+// A resource as it is now, and who waits until somebody has read it so.
+struct Changing {
+  std::uint64_t version = 0;
+  net::OneShot<net::Clock::time_point>* unread = nullptr;
+};
+
 class Upstream {
  public:
   Upstream(net::Executor executor, Options options) : executor_(executor), options_(options) {}
@@ -38,9 +47,10 @@ class Upstream {
   net::Task<> handle(net::ServerExchange& client) {
     const codec::RequestHead& head = client.head();
     if (head.method == "GET") co_return co_await stream(client);
-    const auto body = co_await client.read_body(body_bytes_max);
+    auto body = co_await client.read_body(body_bytes_max);
     if (!body) co_return;
     if (head.target == emit_path) co_return co_await emit(client, *body);
+    if (head.target == change_path) co_return co_await change(client, std::move(*body));
     const auto envelope = codec::read_envelope(*body);
     if (!envelope) co_return co_await respond(client, 400, {});
     co_await answer(client, envelope->messages.front());
@@ -65,6 +75,9 @@ class Upstream {
       sessions_.try_emplace(id, executor_);
       co_return co_await respond(client, 200, codec::result_response(message.id_json, declaration()), id);
     }
+    if (!message.meta_protocol_version.empty()) {
+      co_return co_await respond(client, 200, codec::result_response(message.id_json, modern_result_of(message)));
+    }
     if (session_of(client.head()) == nullptr) co_return co_await respond(client, 404, {});
     if (message.kind != codec::MessageKind::request) co_return co_await respond(client, 202, {});
     co_await respond(client, 200, codec::result_response(message.id_json, result_of(message)));
@@ -84,6 +97,19 @@ class Upstream {
     }
     if (message.method == "resources/list") return R"({"resources":[{"uri":"bench://0/0","name":"first"}]})";
     return "{}";
+  }
+
+  std::string modern_result_of(const codec::Message& message) {
+    if (message.method == "server/discover") {
+      return R"({"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"resources":{}},)"
+             R"("serverInfo":{"name":"bench","version":"1.0.0"},"ttlMs":3600000,"cacheScope":"private"})";
+    }
+    if (message.method != "resources/read") return R"({"resultType":"complete"})";
+    Changing& resource = resources_[message.uri];
+    if (auto* unread = std::exchange(resource.unread, nullptr)) unread->set(net::Clock::now());
+    return R"({"resultType":"complete","contents":[{"uri":)" + codec::quote(message.uri) +
+           R"(,"mimeType":"text/plain","text":"version )" + std::to_string(resource.version) +
+           R"("}],"ttlMs":0,"cacheScope":"private"})";
   }
 
   static const std::string& tool_result() {
@@ -123,8 +149,23 @@ class Upstream {
     co_await respond(client, 200, std::to_string(std::chrono::nanoseconds(at).count()));
   }
 
+  // The body is a URI.
+  net::Task<> change(net::ServerExchange& client, std::string uri) {
+    net::OneShot<net::Clock::time_point> read(executor_);
+    Changing& resource = resources_[std::move(uri)];
+    ++resource.version;
+    resource.unread = &read;
+    const auto at = co_await read.wait(read_within);
+    if (!at) {
+      resource.unread = nullptr;
+      co_return co_await respond(client, 504, {});
+    }
+    co_await respond(client, 200, std::to_string(std::chrono::nanoseconds(at->time_since_epoch()).count()));
+  }
+
   net::Executor executor_;
   Options options_;
+  std::map<std::string, Changing, std::less<>> resources_;
   std::map<std::string, McpSession, std::less<>> sessions_;  // none ends before the process
   std::uint64_t sessions_made_ = 0;
 };

@@ -176,4 +176,41 @@ TEST_CASE("a poll that meets the forgotten session heals it, and tells what chan
   });
 }
 
+TEST_CASE("a session that is refused right after it was made is not made again at once (B25)") {
+  Sidecar sidecar;
+  sidecar.run([](Sidecar& s) -> Task<> {
+    const std::string refusal = error("7", -32600, "missing or invalid session");
+    co_await s.open();
+    s.server.unknown_session = json_http(refusal);
+    s.server.forgetful = true;
+    s.server.forget_sessions();
+    CHECK((co_await s.post(request("tools/call"))).body == refusal);
+    const auto refused_again = net::Clock::now();
+    CHECK(s.server.count("initialize") == 2);
+    for (int i = 0; i < 3; ++i) CHECK((co_await s.post(request("tools/call"))).body == refusal);
+    CHECK(s.server.count("initialize") == 2);
+    co_await s.until_metric(R"(freshet_heals_total{partner="u",result="held_back",upstream="u"} 3)");
+    while (s.server.count("initialize") == 2) co_await s.post(request("tools/call"));
+    CHECK(net::Clock::now() - refused_again >= 950ms);
+  });
+}
+
+TEST_CASE("a server that has no stream in any session is polled, and its sessions are left alone (B26, B37)") {
+  Sidecar sidecar([](Sidecar& s) {
+    s.server.capabilities = R"({"resources":{"subscribe":true}})";
+    s.server.hold({"GET"});
+  });
+  sidecar.run([](Sidecar& s) -> Task<> {
+    co_await s.open();
+    auto stream = co_await s.stream();
+    for (int i = 0; i < 2; ++i) co_await (co_await s.server.next("GET")).send(http("404 Not Found", ""));
+    co_await s.until_metric(R"(freshet_heals_total{partner="u",result="held_back",upstream="u"} 1)");
+    co_await s.subscribe("r://a");
+    s.server.texts["r://a"] = "2";
+    CHECK((co_await stream.event()).find("r://a") != std::string::npos);
+    CHECK(s.server.count("initialize") == 2);
+    CHECK(s.server.count("GET") == 2);
+  });
+}
+
 }  // namespace freshet::test

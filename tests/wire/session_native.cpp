@@ -276,4 +276,46 @@ TEST_CASE("line ends in what is told cannot add fields to an event (B59)") {
   });
 }
 
+TEST_CASE("an update on the stream of an answer reaches the client there alone, and counts as life (B06)") {
+  Sidecar sidecar([](Sidecar& s) {
+    native(s);
+    s.server.hold({"GET", "tools/call"});
+    s.upstream().freshness.watchdog_silence = 500ms;
+    s.upstream().freshness.watchdog_grace = 50ms;
+  });
+  sidecar.run([](Sidecar& s) -> Task<> {
+    co_await s.open();
+    auto stream = co_await s.stream();
+    const Asked up = co_await s.server.next_stream();
+    co_await s.subscribe(board);
+    auto calling = co_await s.posts(request("tools/call"));
+    const Asked call = co_await s.server.next("tools/call");
+    s.server.texts[board] = "2";
+    const std::string said = event(updated(board)) + event(result("7"));
+    co_await call.send(event_stream_head + said);
+    call.peer->close();
+    CHECK((co_await calling.response()).body == said);
+    co_await s.until_metric(R"(freshet_watchdog_checks_total{partner="u",result="rebased",upstream="u"} 1)");
+    co_await up.send(event(vendor));
+    CHECK((co_await stream.event()).find("vendor") != std::string::npos);
+    co_await s.until_metric(R"(freshet_watchdog_checks_total{partner="u",result="broken",upstream="u"} 0)");
+  });
+}
+
+TEST_CASE("what a client that is away has no room for is counted, one by one (B49)") {
+  Sidecar sidecar([](Sidecar& s) {
+    native(s);
+    s.settings.streams.outbox_bytes_max = 2 * vendor.size();
+  });
+  sidecar.run([](Sidecar& s) -> Task<> {
+    co_await s.open();
+    auto stream = co_await s.stream();
+    const Asked up = co_await s.server.next_stream();
+    stream.peer().close();
+    co_await s.until_metric("freshet_streams{partner=\"u\",upstream=\"u\"} 0");
+    for (int i = 0; i < 7; ++i) co_await up.send(event(vendor));
+    co_await s.until_metric(R"(freshet_messages_dropped_total{partner="u",upstream="u"} 5)");
+  });
+}
+
 }  // namespace freshet::test

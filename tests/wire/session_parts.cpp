@@ -2,6 +2,8 @@
 #include <boost/asio/io_context.hpp>
 #include <catch2/catch.hpp>
 
+#include "proxy/net/log.hpp"
+#include "proxy/session/heal_backoff.hpp"
 #include "proxy/session/oauth_rewrite.hpp"
 #include "proxy/session/outbox.hpp"
 #include "proxy/session/own_calls.hpp"
@@ -365,6 +367,28 @@ TEST_CASE("own requests carry who asks, and nothing that described that one requ
   for (const codec::Field& field : carried.fields) names += field.name + "=" + field.value + ";";
   CHECK(names == "Authorization=Bearer a;Cookie=a=1;Cookie=b=2;X-Tenant=t;");
   CHECK(carried.query == "?key=1&x=%20");
+}
+
+TEST_CASE("a line that repeats is written once a minute, with how often it was wanted") {
+  log::Repeated line;
+  const std::chrono::steady_clock::time_point start{std::chrono::hours(1)};
+  CHECK(line.occurred(start) == 1);
+  for (int i = 1; i <= 59; ++i) CHECK(line.occurred(start + std::chrono::seconds(i)) == 0);
+  CHECK(line.occurred(start + std::chrono::seconds(60)) == 60);
+}
+
+TEST_CASE("a healing is put off for twice as long each time that it did not help, for a minute at most") {
+  HealBackoff backoff;
+  net::Clock::time_point now{std::chrono::hours(1)};
+  CHECK_FALSE(backoff.holds(now));
+  for (const int seconds : {1, 2, 4, 8, 16, 32, 60, 60}) {
+    CHECK(backoff.refused_again(now) == std::chrono::seconds(seconds));
+    now += std::chrono::seconds(seconds);
+    CHECK(backoff.holds(now - std::chrono::nanoseconds(1)));
+    CHECK_FALSE(backoff.holds(now));
+  }
+  backoff.worked();
+  CHECK(backoff.refused_again(now) == std::chrono::seconds(1));
 }
 
 }  // namespace freshet::session

@@ -252,4 +252,23 @@ TEST_CASE("a call that was cancelled ends for the client, although the upstream 
   });
 }
 
+TEST_CASE("a call whose client left is neither cancelled nor waited for without end (B47)") {
+  Sidecar sidecar([](Sidecar& s) {
+    s.upstream().connections.max = 1;
+    s.upstream().timeouts.head = 500ms;
+    s.server.hold({"tools/call"});
+  });
+  sidecar.run([](Sidecar& s) -> Task<> {
+    co_await s.open();
+    auto leaves = co_await s.posts(request("tools/call"));
+    const Asked call = co_await s.server.next("tools/call");
+    leaves.peer().close();
+    co_await s.turn();
+    CHECK_FALSE(*call.ended);
+    CHECK((co_await s.post(request("ping"))).status == 200);  // it waits for the only connection
+    CHECK(*call.ended);
+    CHECK(s.server.count("notifications/cancelled") == 0);
+  });
+}
+
 }  // namespace freshet::test

@@ -82,7 +82,8 @@ TEST_CASE("only histograms have buckets, and they ascend") {
 TEST_CASE("the catalogue's table has a row for each metric, with the values of its labels") {
   const auto table = catalogue_markdown();
   CHECK(std::ranges::count(table, '\n') == static_cast<std::ptrdiff_t>(catalogue().size()) + 2);
-  CHECK(table.find("| `freshet_heals_total` | counter | `partner`, `upstream`, `result`: healed\\|failed | ") !=
+  CHECK(table.find(
+            "| `freshet_heals_total` | counter | `partner`, `upstream`, `result`: healed\\|failed\\|held_back | ") !=
         std::string::npos);
 }
 

@@ -1,26 +1,9 @@
 // Subscribing where the upstream can notify: forwarded, relayed, watched over, healed.
 #include <catch2/catch.hpp>
 
-#include "dialogue.hpp"
+#include "native_dialogue.hpp"
 
 using namespace freshet;
-
-namespace {
-
-struct Native : Dialogue {
-  explicit Native(Settings s = one_upstream()) : Dialogue(std::move(s)) {
-    there["r"] = "A";
-    session(ann, {}, subscribed());
-    stream(ann);
-  }
-  Strategy strategy(SubscriberId s = ann) const { return view(s).strategy; }
-  std::optional<StrategyReason> last_move() const {
-    const auto moves = facts<StrategyChanged>();
-    return moves.empty() ? std::nullopt : std::optional(moves.back().reason);
-  }
-};
-
-}  // namespace
 
 TEST_CASE("the upstream subscribe goes first, then the read, then the answer") {
   Native d;

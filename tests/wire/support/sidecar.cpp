@@ -152,7 +152,7 @@ Task<> PlayedServer::converse(ScriptedPeer socket) {
 std::string PlayedServer::answer_to(const Asked& asked) {
   if (asked.method == "initialize") {
     const std::string session = "s" + std::to_string(++sessions_made_);
-    if (!stateless) known_.insert(session);
+    if (!stateless && !forgetful) known_.insert(session);
     return http("200 OK",
                 result(asked.id, R"({"protocolVersion":")" + protocol_version + R"(","capabilities":)" + capabilities +
                                      R"(,"serverInfo":{"name":"u","version":"1"}})"),

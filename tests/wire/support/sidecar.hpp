@@ -79,6 +79,7 @@ class PlayedServer {
   void stop();
 
   bool stateless = false;
+  bool forgetful = false;  // knows no session that it makes from now on
   std::string capabilities = R"({"resources":{}})";
   std::string protocol_version = "2025-11-25";
   std::map<std::string, std::string> texts{{"r://a", "1"}};  // what reads find
