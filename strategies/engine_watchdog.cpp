@@ -69,7 +69,9 @@ void Engine::check_native(Subscription& sub, const Read& read) {
   Watchdog& dog = sub.guard();
   if (read.dispatched <= dog.last_update) return;
   const bool checking = read.kind == ReadKind::watchdog && read.subscription == sub.id;
-  if (!dog.base || digest == dog.base) {
+  // As before, and the subscriber read something else in between: what it holds changed back, and that was not told.
+  const bool holds_other = sub.seen && sub.seen != digest && !sub.owed_or_told();
+  if (!dog.base || (digest == dog.base && !holds_other)) {
     if (checking) {
       emit(WatchdogChecked{sub.subscriber->upstream, dog.base ? WatchdogResult::unchanged : WatchdogResult::rebased});
     }
