@@ -61,6 +61,7 @@ struct Metrics::CountEvent {
   void operator()(const ClientRequestEnded&) const {}
   void operator()(const RefreshAsked&) const {}
   void operator()(const PartnerHoldAsked&) const {}
+  void operator()(const Reconfigured&) const {}
   void operator()(const Woken&) const {}
 };
 

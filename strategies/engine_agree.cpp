@@ -113,7 +113,6 @@ void Engine::split(Watch& watch, const Doubt& doubted) {
   Watch& apart = watch_for(*watch.caller, {watch.key->uri, sub->subscriber->id});
   apart.updated = watch.updated;  // what was read before is no answer to who was told of an update
   rejoin(*sub, apart);
-  apart.updated = watch.updated;  // what was read before is no answer to who was told of an update
   Read as_if = doubted.read;
   as_if.watch = apart.id;
   as_if.ordinal = ++apart.issued;

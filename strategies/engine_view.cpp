@@ -16,7 +16,8 @@ Duration Engine::bound(const Subscription& sub, Instant now) const {
   const Instant resumes = p.paused ? std::max(p.breaker.paused_until(), now) : now;
   const Duration travels = settings.read_timeout + (resumes - now);
   if (sub.strategy == Strategy::subscribe) {
-    const Instant check = timers_.at({TimerKind::watchdog, sub.id}).value_or(now + silence_limit(sub));
+    const Instant check =
+        timers_.at({TimerKind::watchdog, sub.id}).value_or(now + silence_limit(sub, *watch.freshness));
     return age + (std::max(check, now) - now) + watch.freshness->watchdog_grace + travels;
   }
   if (watch.handle && !p.held) return p.schedule.bound(*watch.handle, now) + travels;
