@@ -29,7 +29,8 @@ Duration Engine::bound(const Subscription& sub, Instant now) const {
 std::optional<Duration> Engine::overdue_after(const Subscription& sub) const {
   const Watch& watch = *sub.watch;
   const Duration timeout = upstream(watch.caller->upstream).read_timeout;
-  if (sub.strategy == Strategy::subscribe) return silence_limit(sub) + watch.freshness->watchdog_grace + timeout;
+  if (sub.strategy == Strategy::subscribe)
+    return silence_limit(sub, *watch.freshness) + watch.freshness->watchdog_grace + timeout;
   if (!watch.handle) return std::nullopt;
   return partner_of(watch.caller->upstream).schedule.asked_interval(*watch.handle) + timeout;
 }

@@ -11,9 +11,9 @@ namespace freshet::session {
 
 class EventRelay {
  public:
-  // The exchange has begun. Both must outlive the relay; `tap` may be null.
+  // The exchange has begun. All must outlive the relay; `tap` may be null, the interval may change meanwhile.
   EventRelay(net::ServerExchange& client, net::ClientResponse& upstream, ReplyCollector* tap,
-             std::chrono::nanoseconds keepalive_interval);
+             const std::chrono::nanoseconds& keepalive_interval);
 
   // True if the whole stream went through; false if one of the two sides broke.
   net::Task<bool> run(net::Executor executor);
@@ -27,7 +27,7 @@ class EventRelay {
   net::ServerExchange& client_;
   net::ClientResponse& upstream_;
   ReplyCollector* tap_;
-  std::chrono::nanoseconds keepalive_interval_;
+  const std::chrono::nanoseconds& keepalive_interval_;
   codec::SseDecoder boundary_;
   net::Clock::time_point last_write_;
   bool writing_ = false;
