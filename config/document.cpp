@@ -79,7 +79,7 @@ class ExampleWriter {
   static std::string note(const FieldInfo& field) {
     std::string note = field.required ? " Required." : "";
     if (field.kind.find('|') != std::string::npos) note += " (" + field.kind + ")";
-    return note + (field.reload == Reload::restart ? " [restart]" : "");
+    return note + (field.reload == Reload::live ? "" : " [" + to_string(field.reload) + "]");
   }
 
   void open_groups(const std::vector<std::string>& parts) {
@@ -173,7 +173,8 @@ std::string example_yaml() {
       "# Every setting of Freshet, with its default, or an example where there is none by default.\n"
       "# Take the # away from what you change. Check a file with: freshet check --config FILE\n"
       "# A flag or a FRESHET_* variable counts before the file. Units: 250ms, 30s, 5m, 1h; 64KiB, 4MiB; 10/s; 10%.\n"
-      "# A changed file counts from the next start on.\n";
+      "# A changed file is read again, as it is on SIGHUP. What is marked [new sessions] counts for those that begin\n"
+      "# afterwards; a change of what is marked [restart] is refused, with all others, until a restart.\n";
   text += example_section(global_fields(), "");
   text += "\nupstreams:\n  - # one MCP server; add further ones likewise\n";
   text += example_section(upstream_fields(), "    ");
@@ -194,7 +195,7 @@ std::string reference_markdown() {
     for (const FieldInfo& field : section.fields) {
       text += "| " + code(field.path) + " | " + code(field.flag.empty() ? "" : "--" + field.flag) + " | " +
               cell(field.kind) + " | " + (field.required ? "required" : code(field.default_text)) + " | " +
-              (field.reload == Reload::live ? "live" : "restart") + " | " + cell(field.help) + " |\n";
+              to_string(field.reload) + " | " + cell(field.help) + " |\n";
     }
   }
   return text;

@@ -16,7 +16,13 @@
 
 namespace freshet::config {
 
-enum class Reload { live, restart };  // whether a reload applies a change, or only a new start
+// From when on a changed setting counts.
+enum class Reload {
+  live,      // from a reload on
+  sessions,  // for sessions and streams that begin after a reload
+  restart,   // from the next start on: a reload that would change it is refused
+};
+[[nodiscard]] std::string to_string(Reload reload);
 
 struct FieldInfo {
   std::string path;  // within its section, parts joined by '.'

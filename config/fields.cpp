@@ -4,6 +4,7 @@ namespace freshet::config {
 namespace {
 
 constexpr Reload live = Reload::live;
+constexpr Reload new_sessions = Reload::sessions;
 constexpr Reload restart = Reload::restart;
 
 constexpr Duration day = 24h;
@@ -105,7 +106,7 @@ void add_limits(Table<Settings>& t) {
         "Largest head of a request or a response; above: 431 or 502.");
   t.add("limits.read_bytes_max", in(&Limits::read_bytes_max), bytes(kib, 1024 * mib), live,
         "Largest answer to a read that Freshet makes itself; above, the read has failed.");
-  t.add("limits.event_bytes_max", in(&Limits::event_bytes_max), bytes(kib, 1024 * mib), live,
+  t.add("limits.event_bytes_max", in(&Limits::event_bytes_max), bytes(kib, 1024 * mib), new_sessions,
         "Largest server-sent event from an upstream.");
   t.add("limits.uri_bytes_max", in(&Limits::uri_bytes_max), bytes(64, mib), live,
         "Longest resource URI that can be subscribed to.");
@@ -115,9 +116,9 @@ void add_limits(Table<Settings>& t) {
   t.add("limits.subscriptions_max", in(&Limits::subscriptions_max), count(1, many), live, "Subscriptions at once.");
   t.add("limits.subscriptions_per_session_max", in(&Limits::subscriptions_per_session_max), count(1, many), live,
         "Subscriptions of one session or listen stream.");
-  t.add("limits.seen_per_session_max", in(&Limits::seen_per_session_max), count(0, many), live,
+  t.add("limits.seen_per_session_max", in(&Limits::seen_per_session_max), count(0, many), new_sessions,
         "Resources that a session read without subscribing, whose digests are kept.");
-  t.add("limits.seen_by_principals_max", in(&Limits::seen_by_principals_max), count(0, many), live,
+  t.add("limits.seen_by_principals_max", in(&Limits::seen_by_principals_max), count(0, many), restart,
         "The same for the clients of one server that have no sessions (2026-07-28), all together.");
 }
 
@@ -125,11 +126,11 @@ void add_streams_and_rest(Table<Settings>& t) {
   const auto in = [](auto member) { return at(&Settings::streams, member); };
   t.add("streams.keepalive_interval", in(&Streams::keepalive_interval), duration(1s, hour), live,
         "A comment is sent on a stream that was silent for so long.");
-  t.add("streams.outbox_bytes_max", in(&Streams::outbox_bytes_max), bytes(kib, 1024 * mib), live,
+  t.add("streams.outbox_bytes_max", in(&Streams::outbox_bytes_max), bytes(kib, 1024 * mib), new_sessions,
         "What may wait for one slow reader; above, updates merge per URI.");
-  t.add("streams.replay_events_max", in(&Streams::replay_events_max), count(0, 100'000), live,
+  t.add("streams.replay_events_max", in(&Streams::replay_events_max), count(0, 100'000), new_sessions,
         "Events kept per session for a client that returns with Last-Event-ID.");
-  t.add("streams.replay_bytes_max", in(&Streams::replay_bytes_max), bytes(0, 1024 * mib), live,
+  t.add("streams.replay_bytes_max", in(&Streams::replay_bytes_max), bytes(0, 1024 * mib), new_sessions,
         "Bytes of such events kept per session.");
   t.add("drain_time_max", at(&Settings::drain_time_max), duration(0s, hour), live,
         "On SIGTERM, what is in flight may take so long to finish.");
@@ -191,13 +192,13 @@ void add_identity(Table<Upstream>& t) {
 
 void add_upstream(Table<Upstream>& t) {
   t.add("mode", at(&Upstream::mode),
-        choice<Mode>({{"active", Mode::active}, {"shadow", Mode::shadow}, {"off", Mode::off}}), live,
+        choice<Mode>({{"active", Mode::active}, {"shadow", Mode::shadow}, {"off", Mode::off}}), new_sessions,
         "active; shadow: decide, poll and measure, but deliver nothing; off: only pass through.");
-  t.add("rollout", at(&Upstream::rollout), fraction(0, 1), live,
+  t.add("rollout", at(&Upstream::rollout), fraction(0, 1), new_sessions,
         "Share of the sessions for which Freshet acts; the others pass through.");
   t.add("share", at(&Upstream::share), number(0.001, 1'000), live,
         "Weight among the upstreams that share one partner's budget.");
-  t.add("keep_host", at(&Upstream::keep_host), boolean(), restart,
+  t.add("keep_host", at(&Upstream::keep_host), boolean(), live,
         "Passes the client's Host field on in place of the URL's host.");
   Field<Upstream>& headers = t.add("headers_add", at(&Upstream::headers_add), list_of(header_add()), live,
                                    "Headers set on every request to it. A credential is given by reference: "
@@ -250,10 +251,10 @@ void add_behaviour(Table<Upstream>& t) {
         "A session without a request or a stream for longer is forgotten.");
   t.add("sessions.unused_max", sessions(&S::unused_max), duration(1s, 30 * day), live,
         "The same for a session that was opened and never used.");
-  t.add("sessions.credential_check", sessions(&S::credential_check), duration(0s, hour), live,
+  t.add("sessions.credential_check", sessions(&S::credential_check), duration(0s, hour), restart,
         "A client with subscriptions has one of them read at least this often, so that a revoked credential is noticed "
         "between rare polls. 0: never.");
-  t.add("lists.poll", at(&Upstream::lists, &Upstream::Lists::poll), boolean(), live,
+  t.add("lists.poll", at(&Upstream::lists, &Upstream::Lists::poll), boolean(), restart,
         "Polls resources/list where the server does not announce list changes, and announces them.");
   t.add("lists.interval", at(&Upstream::lists, &Upstream::Lists::interval), duration(1s, day), live,
         "Time between two such polls.");
@@ -280,12 +281,12 @@ Fields<Freshness> make_freshness() {
         "A resource whose server should notify, silent for longer, is read once to check.");
   t.add("watchdog_grace", at(&Freshness::watchdog_grace), duration(100ms, hour), live,
         "A notification may come so long after the check found a change; then polling takes over.");
-  t.add("volatile_pointers", at(&Freshness::volatile_pointers), list_of(json_pointer()), live,
+  t.add("volatile_pointers", at(&Freshness::volatile_pointers), list_of(json_pointer()), restart,
         "JSON pointers into each item of contents, * for any one segment, to parts whose changes do not count; below "
         "/text "
         "they reach into a text that is JSON.")
       .example = "[/annotations/lastModified, /text/generated_at]";
-  t.add("volatile_lines", at(&Freshness::volatile_lines), list_of(name("glob")), live,
+  t.add("volatile_lines", at(&Freshness::volatile_lines), list_of(name("glob")), restart,
         "Lines of a text that do not count as content; * is any text.")
       .example = "[\"generated at *\"]";
   return t.take();

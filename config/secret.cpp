@@ -8,8 +8,6 @@
 #include <memory>
 #include <utility>
 
-#include <sys/stat.h>
-
 namespace freshet::config {
 namespace {
 
@@ -21,10 +19,6 @@ bool is_variable_name(std::string_view name) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
   };
   return !name.empty() && std::all_of(name.begin(), name.end(), word) && !(name[0] >= '0' && name[0] <= '9');
-}
-
-std::int64_t nanoseconds(const timespec& t) {
-  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
 Parsed<std::string> read_limited(const std::string& path, std::size_t bytes_max) {
@@ -65,17 +59,15 @@ std::string to_string(const Secret& secret) {
 }
 
 Parsed<std::string> SecretFile::read() {
-  struct stat status{};
-  if (::stat(path_.c_str(), &status) != 0) return Mistake{std::strerror(errno)};
-  const Identity now{status.st_dev, status.st_ino, status.st_size, nanoseconds(status.st_mtim),
-                     nanoseconds(status.st_ctim)};
-  if (now == identity_) return contents_;
+  const std::optional<FileIdentity> now = identity_of(path_);
+  if (!now) return Mistake{std::strerror(errno)};
+  if (*now == identity_) return contents_;
   identity_ = {};
   Parsed<std::string> contents = read_limited(path_, bytes_max);
   if (!contents) return contents;
   while (contents->ends_with('\n') || contents->ends_with('\r')) contents->pop_back();
   if (contents->empty()) return Mistake{"the file is empty"};
-  identity_ = now;
+  identity_ = *now;
   contents_ = *contents;
   return contents_;
 }

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 
+#include "config/file_identity.hpp"
 #include "config/parsed.hpp"
 
 namespace freshet::config {
@@ -26,7 +26,7 @@ struct Secret {
 // The reference, as parse_secret takes it.
 [[nodiscard]] std::string to_string(const Secret& secret);
 
-// A file whose contents are read again when it changed: device, inode, size or a time stamp differ.
+// A file whose contents are read again when it changed.
 class SecretFile {
  public:
   static constexpr std::size_t bytes_max = 64 * 1024;
@@ -38,17 +38,8 @@ class SecretFile {
   [[nodiscard]] Parsed<std::string> read();
 
  private:
-  struct Identity {
-    std::uint64_t device = 0;
-    std::uint64_t inode = 0;
-    std::int64_t size = -1;
-    std::int64_t modified_ns = 0;
-    std::int64_t changed_ns = 0;
-    bool operator==(const Identity&) const = default;
-  };
-
   std::string path_;
-  Identity identity_;
+  FileIdentity identity_;  // of what was read
   std::string contents_;
 };
 

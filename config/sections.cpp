@@ -13,6 +13,18 @@ std::vector<FieldInfo> infos(const Fields<S>& fields) {
 
 }  // namespace
 
+std::string to_string(Reload reload) {
+  switch (reload) {
+    case Reload::live:
+      return "live";
+    case Reload::sessions:
+      return "new sessions";
+    case Reload::restart:
+      return "restart";
+  }
+  return "";
+}
+
 std::string FieldInfo::environment_name() const {
   if (flag.empty()) return "";
   std::string name = "FRESHET_" + flag;

@@ -26,6 +26,7 @@ constexpr std::array by_heal{partner, upstream, Label{"result", values_of<HealRe
 constexpr std::array by_move{partner, upstream, Label{"from", values_of<Strategy>}, Label{"to", values_of<Strategy>},
                              Label{"reason", values_of<StrategyReason>}};
 constexpr std::array build{Label{"version", {}}};
+constexpr std::array by_reload{Label{"result", values_of<ReloadResult>}};
 
 // Ages move on the scale of poll intervals. 35 lies just above the default interval with its jitter (30 s ± 10 %) and a
 // read's way, 720 above the default watchdog's silence (10 min) with its grace: "in time" is a bucket of its own.
@@ -53,6 +54,16 @@ constexpr std::array table{
                "Upper bound of the time from a change to its notification: from the last read of the old version until "
                "the notification was handed to the socket.",
                age_s},
+    MetricInfo{"freshet_config_last_reload_success_timestamp_seconds",
+               gauge,
+               {},
+               "When the running configuration was taken on, in seconds since the epoch."},
+    MetricInfo{"freshet_config_last_reload_successful",
+               gauge,
+               {},
+               "1 if the configuration that was read last is the running one, 0 if it was refused."},
+    MetricInfo{"freshet_config_reloads_total", counter, by_reload,
+               "Reloads of the configuration, by what became of them."},
     MetricInfo{"freshet_heals_total", counter, by_heal,
                "Sessions that the upstream refused, and whether they were made anew; held_back: not tried, since it "
                "refused the one made last."},

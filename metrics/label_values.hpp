@@ -49,6 +49,18 @@ enum class HealResult : std::uint8_t { healed, failed, held_back };
   return "";
 }
 
+enum class ReloadResult : std::uint8_t { applied, refused };
+
+[[nodiscard]] constexpr std::string_view to_string(ReloadResult r) {
+  switch (r) {
+    case ReloadResult::applied:
+      return "applied";
+    case ReloadResult::refused:
+      return "refused";
+  }
+  return "";
+}
+
 // Requires enumerators from 0 on without a gap, and a to_string that is empty for anything else.
 template <class E>
 [[nodiscard]] consteval std::size_t count_of() {

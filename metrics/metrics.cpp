@@ -61,6 +61,7 @@ struct Metrics::CountEvent {
   void operator()(const ClientRequestEnded&) const {}
   void operator()(const RefreshAsked&) const {}
   void operator()(const PartnerHoldAsked&) const {}
+  void operator()(const Reconfigured&) const {}
   void operator()(const Woken&) const {}
 };
 
@@ -121,7 +122,8 @@ struct Metrics::CountEffect {
   void operator()(const ResourceRefused&) const {}
 };
 
-Metrics::Metrics(const Settings& settings, std::string_view version) : process_(SeriesMaker(registry_, {})) {
+Metrics::Metrics(const Settings& settings, std::string_view version)
+    : config_(SeriesMaker(registry_, {})), process_(SeriesMaker(registry_, {})) {
   const SeriesMaker make(registry_, {});
   make.with("version", version).gauge("freshet_build_info")->Set(1);
   for (const auto& partner : settings.partners) partners_.emplace_back(make.with("partner", partner.name));
@@ -156,6 +158,17 @@ void Metrics::set_sessions(UpstreamId upstream, std::size_t sessions) {
 
 void Metrics::set_streams(UpstreamId upstream, std::size_t streams) {
   upstreams_.at(index(upstream)).streams->Set(static_cast<double>(streams));
+}
+
+void Metrics::configured(WallTime now) {
+  config_.successful->Set(1);
+  config_.taken_on_s->Set(seconds(now.time_since_epoch()));
+}
+
+void Metrics::reloaded(ReloadResult result, WallTime now) {
+  config_.reloads[result]->Increment();
+  if (result == ReloadResult::applied) return configured(now);
+  config_.successful->Set(0);
 }
 
 void Metrics::set(const SubscriptionTotals& totals) {

@@ -46,6 +46,11 @@ class Metrics {
   void set_sessions(UpstreamId upstream, std::size_t sessions);
   void set_streams(UpstreamId upstream, std::size_t streams);
 
+  // The configuration of the start is running.
+  void configured(WallTime now);
+  // It was read again.
+  void reloaded(ReloadResult result, WallTime now);
+
   // To be called before expose(): takes what stands at this moment from the engine and the system.
   void refresh(const Engine& engine, Instant now);
   void set(const SubscriptionTotals& totals);
@@ -71,6 +76,7 @@ class Metrics {
   prometheus::Registry registry_;
   std::vector<PartnerSeries> partners_;    // by PartnerId
   std::vector<UpstreamSeries> upstreams_;  // by UpstreamId
+  ConfigSeries config_;
   ProcessSeries process_;
 };
 

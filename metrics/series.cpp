@@ -115,6 +115,11 @@ PartnerSeries::PartnerSeries(const SeriesMaker& make)
       budget_wait(make.histogram("freshet_budget_wait_seconds")),
       paused(make.gauge("freshet_partner_paused")) {}
 
+ConfigSeries::ConfigSeries(const SeriesMaker& make)
+    : reloads(counters<ReloadResult>(make, "freshet_config_reloads_total", "result")),
+      successful(make.gauge("freshet_config_last_reload_successful")),
+      taken_on_s(make.gauge("freshet_config_last_reload_success_timestamp_seconds")) {}
+
 ProcessSeries::ProcessSeries(const SeriesMaker& make)
     : reads_in_flight(make.gauge("freshet_reads_in_flight")),
       cpu_s(make.counter("process_cpu_seconds_total")),

@@ -66,6 +66,14 @@ struct PartnerSeries {
   prometheus::Gauge* paused;
 };
 
+struct ConfigSeries {
+  explicit ConfigSeries(const SeriesMaker& make);
+
+  PerValue<ReloadResult, prometheus::Counter*> reloads;
+  prometheus::Gauge* successful;
+  prometheus::Gauge* taken_on_s;
+};
+
 struct ProcessSeries {
   explicit ProcessSeries(const SeriesMaker& make);
 

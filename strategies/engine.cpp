@@ -22,6 +22,7 @@ Engine::Engine(Settings settings, std::uint64_t seed) : settings_(std::move(sett
                                 .paused = false,
                                 .held = false});
   }
+  weigh_upstreams();
 }
 
 void Engine::apply(const Event& event, Now now, Effects& effects) {

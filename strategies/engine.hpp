@@ -193,9 +193,13 @@ class Engine {
   void fire(TimerKind kind, Subscription& sub);
   void absence_over(Subscriber& s);
 
-  // engine_operator.cpp
+  // engine_operator.cpp, engine_reconfigure.cpp
   void on(const RefreshAsked&);
   void on(const PartnerHoldAsked&);
+  void on(const Reconfigured&);
+  void weigh_upstreams();
+  void replan(Watch& watch);
+  void keep_phase(const TimerKey& timer, Duration before, Duration after);
 
   // engine_callers.cpp: what the sessions of one principal share
   void on(const PrincipalAdopted&);
@@ -210,6 +214,7 @@ class Engine {
   void suspend(Caller& caller, SubscriberId via);
   void tell_refusal(Subscription& sub);
   void lift_suspension(Caller& caller);
+  void begin_checks(const Caller& caller);
   void check_credential(Caller& caller);
   [[nodiscard]] static Subscription* carrier(Watch& watch);
   [[nodiscard]] static Subscription* reader(const Watch& watch);
@@ -313,7 +318,7 @@ class Engine {
   void on(const UpstreamStreamRefused&);
   void on(const UpstreamStreamLost&);
   void on(const UpstreamStreamRestored&);
-  [[nodiscard]] Duration silence_limit(const Subscription& sub) const;
+  [[nodiscard]] static Duration silence_limit(const Subscription& sub, const Freshness& freshness);
   void watch_silence(Subscription& sub);
   void silence_over(Subscription& sub);
   void alive(Subscription& sub);

@@ -70,12 +70,18 @@ Watch& Engine::watch_for(Caller& caller, const WatchKey& key) {
   watch.caller = &caller;
   watch.freshness = &freshness_of(caller.upstream, key.uri);
   watches_.emplace(watch.id, &watch);
+  begin_checks(caller);
+  return watch;
+}
+
+void Engine::begin_checks(const Caller& caller) {
   const Duration period = upstream(caller.upstream).principal_check;
   const TimerKey check{TimerKind::check, caller.id};
-  if (caller.principal != Principal{} && period > Duration::zero() && !timers_.at(check)) {
+  if (caller.principal == Principal{} || caller.watches.empty() || period == Duration::zero()) {
+    timers_.cancel(check);
+  } else if (!timers_.at(check)) {
     timers_.set(check, now_.instant + period);
   }
-  return watch;
 }
 
 const Freshness& Engine::freshness_of(UpstreamId id, std::string_view uri) const {

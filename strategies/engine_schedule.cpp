@@ -47,6 +47,7 @@ bool Engine::send_waiting(Partner& p, std::deque<Waiting>& queue, Urgency urgenc
     if (sub != nullptr) sub->queued &= static_cast<std::uint8_t>(~Subscription::bit(entry.errand));
     if (!wanted) {
       if (sub != nullptr) give_up(*sub, entry.errand);
+      if (caller != nullptr) drop_review(*caller);  // begins anew when somebody is there for it
       continue;
     }
     emit(BudgetWaited{PartnerId{static_cast<std::uint32_t>(&p - partners_.data())}, now_.instant - entry.since});

@@ -16,7 +16,8 @@ Duration Engine::bound(const Subscription& sub, Instant now) const {
   const Instant resumes = p.paused ? std::max(p.breaker.paused_until(), now) : now;
   const Duration travels = settings.read_timeout + (resumes - now);
   if (sub.strategy == Strategy::subscribe) {
-    const Instant check = timers_.at({TimerKind::watchdog, sub.id}).value_or(now + silence_limit(sub));
+    const Instant check =
+        timers_.at({TimerKind::watchdog, sub.id}).value_or(now + silence_limit(sub, *watch.freshness));
     return age + (std::max(check, now) - now) + watch.freshness->watchdog_grace + travels;
   }
   if (watch.handle && !p.held) return p.schedule.bound(*watch.handle, now) + travels;
@@ -28,7 +29,8 @@ Duration Engine::bound(const Subscription& sub, Instant now) const {
 std::optional<Duration> Engine::overdue_after(const Subscription& sub) const {
   const Watch& watch = *sub.watch;
   const Duration timeout = upstream(watch.caller->upstream).read_timeout;
-  if (sub.strategy == Strategy::subscribe) return silence_limit(sub) + watch.freshness->watchdog_grace + timeout;
+  if (sub.strategy == Strategy::subscribe)
+    return silence_limit(sub, *watch.freshness) + watch.freshness->watchdog_grace + timeout;
   if (!watch.handle) return std::nullopt;
   return partner_of(watch.caller->upstream).schedule.asked_interval(*watch.handle) + timeout;
 }

@@ -14,8 +14,8 @@ constexpr Duration silence_learned_min = std::chrono::seconds(30);
 }  // namespace
 
 // The configured silence, or less where the resource is known to be updated more often than that.
-Duration Engine::silence_limit(const Subscription& sub) const {
-  const Duration configured = sub.watch->freshness->watchdog_silence;
+Duration Engine::silence_limit(const Subscription& sub, const Freshness& freshness) {
+  const Duration configured = freshness.watchdog_silence;
   if (!sub.watchdog || sub.watchdog->update_gap == Duration::zero()) return configured;
   const Duration learned = from_seconds(seconds(sub.watchdog->update_gap) * silence_in_update_gaps);
   return std::min(configured, std::max(learned, silence_learned_min));
@@ -23,7 +23,7 @@ Duration Engine::silence_limit(const Subscription& sub) const {
 
 void Engine::watch_silence(Subscription& sub) {
   if (sub.strategy != Strategy::subscribe || !state::live(sub.state)) return;
-  timers_.set({TimerKind::watchdog, sub.id}, now_.instant + silence_limit(sub));
+  timers_.set({TimerKind::watchdog, sub.id}, now_.instant + silence_limit(sub, *sub.watch->freshness));
 }
 
 void Engine::silence_over(Subscription& sub) {
@@ -69,7 +69,9 @@ void Engine::check_native(Subscription& sub, const Read& read) {
   Watchdog& dog = sub.guard();
   if (read.dispatched <= dog.last_update) return;
   const bool checking = read.kind == ReadKind::watchdog && read.subscription == sub.id;
-  if (!dog.base || digest == dog.base) {
+  // As before, and the subscriber read something else in between: what it holds changed back, and that was not told.
+  const bool holds_other = sub.seen && sub.seen != digest && !sub.owed_or_told();
+  if (!dog.base || (digest == dog.base && !holds_other)) {
     if (checking) {
       emit(WatchdogChecked{sub.subscriber->upstream, dog.base ? WatchdogResult::unchanged : WatchdogResult::rebased});
     }

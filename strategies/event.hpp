@@ -13,6 +13,8 @@
 
 namespace freshet {
 
+struct Settings;
+
 // The text of a message from the upstream that is handed on as it came.
 using MessagePtr = std::shared_ptr<const std::string>;
 
@@ -163,6 +165,11 @@ struct PartnerHoldAsked {
   bool held;
 };
 
+// The settings changed. The same upstreams and partners, in the same order; what is known and owed stays.
+struct Reconfigured {
+  std::shared_ptr<const Settings> settings;
+};
+
 // The time that next_wake() named has come.
 struct Woken {};
 
@@ -171,6 +178,6 @@ using Event =
                  SubscribeAsked, UnsubscribeAsked, ReadAsked, WriteEnded, ReadDelivered, ServedDelivered, ReadEnded,
                  NativeSubscribeEnded, NativeUnsubscribeEnded, ListPageEnded, NoticeSettled, UpdateArrived,
                  ListChangeArrived, UpstreamStreamRefused, UpstreamStreamLost, UpstreamStreamRestored,
-                 ClientRequestSent, ClientRequestEnded, RefreshAsked, PartnerHoldAsked, Woken>;
+                 ClientRequestSent, ClientRequestEnded, RefreshAsked, PartnerHoldAsked, Reconfigured, Woken>;
 
 }  // namespace freshet

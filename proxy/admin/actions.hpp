@@ -32,6 +32,8 @@ class Actions {
   // Without a token every action is refused.
   Actions(ActionParts parts, std::optional<config::SecretReader> token);
 
+  void set_token(std::optional<config::SecretReader> token) { token_ = std::move(token); }
+
   [[nodiscard]] static bool is_path(std::string_view path) { return path.starts_with("/actions/"); }
 
   // POST /actions/refresh {"upstream": name, "uri": as /status shows it, optional}, /actions/pause and /actions/resume

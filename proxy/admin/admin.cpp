@@ -48,12 +48,23 @@ bool Admin::host_allowed(const codec::RequestHead& head) const {
   return !loopback_ || !host || host->empty() || codec::host_is_loopback(*host);
 }
 
+void Admin::settings_changed(std::optional<config::SecretReader> token) {
+  mask_.set_masks(sources_.settings.admin.mask_uris);
+  actions_.set_token(std::move(token));
+}
+
+void Admin::reloaded(ReloadReport report) {
+  activity_.events().add(reload_event(report), report.at);
+  reload_ = std::move(report);
+}
+
 StatusInput Admin::input() const {
   return {.settings = sources_.settings,
           .engine = sources_.engine,
           .metrics = sources_.metrics,
           .activity = activity_,
           .mask = mask_,
+          .reload = reload_,
           .version = sources_.version,
           .draining = sources_.draining(),
           .started = started_,

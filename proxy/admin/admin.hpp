@@ -10,6 +10,7 @@
 #include "proxy/admin/activity.hpp"
 #include "proxy/admin/json_values.hpp"
 #include "proxy/admin/live.hpp"
+#include "proxy/admin/reload_report.hpp"
 #include "proxy/admin/status_query.hpp"
 #include "proxy/admin/uri_mask.hpp"
 #include "proxy/net/http_server.hpp"
@@ -52,6 +53,11 @@ class Admin {
   // What the engine told to do or said, for the list of recent events.
   void observe(const Effect& effect, Now now) { activity_.observe(effect, now); }
 
+  // The settings that it was made with changed, and with them the token of the actions.
+  void settings_changed(std::optional<config::SecretReader> token);
+  // The configuration was read again, whatever came of it.
+  void reloaded(ReloadReport report);
+
   // Keeps the history of requests until cancelled. To be run once, beside handle().
   net::Task<> keep_history();
 
@@ -70,6 +76,7 @@ class Admin {
   Now started_;
   bool loopback_;
   Activity activity_;
+  std::optional<ReloadReport> reload_;
   Live live_;
   Actions actions_;
 };

@@ -180,6 +180,7 @@ Json status_json(const StatusInput& input, const SubscriptionWalk& walk) {
           {"uptime_s", shown_seconds(input.now.instant - input.started.instant)},
           {"draining", input.draining},
           {"actions", input.settings.admin.token.has_value()},
+          {"last_reload", input.reload ? reload_json(*input.reload) : Json(nullptr)},
           {"partners", partners_json(input)},
           {"upstreams", upstreams_json(input, walk)},
           {"subscriptions",

@@ -4,6 +4,7 @@
 #include "config/settings.hpp"
 #include "proxy/admin/activity.hpp"
 #include "proxy/admin/json_values.hpp"
+#include "proxy/admin/reload_report.hpp"
 #include "proxy/admin/status_query.hpp"
 #include "proxy/admin/status_subscriptions.hpp"
 #include "proxy/admin/uri_mask.hpp"
@@ -17,6 +18,7 @@ struct StatusInput {
   const Metrics& metrics;
   const Activity& activity;
   const UriMask& mask;
+  const std::optional<ReloadReport>& reload;  // the last one; none: not since the start
   std::string_view version;
   bool draining;
   Now started;

@@ -22,7 +22,7 @@ std::string_view scheme_of(std::string_view uri) {
 }  // namespace
 
 UriMask::UriMask(bool masks) : masks_(masks) {
-  if (masks && RAND_bytes(key_.data(), static_cast<int>(key_.size())) != 1) throw std::runtime_error("no randomness");
+  if (RAND_bytes(key_.data(), static_cast<int>(key_.size())) != 1) throw std::runtime_error("no randomness");
 }
 
 std::string UriMask::shown(std::string_view uri) const {

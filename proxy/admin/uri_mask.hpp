@@ -15,6 +15,7 @@ class UriMask {
   // compared with guesses made elsewhere.
   explicit UriMask(bool masks);
 
+  void set_masks(bool masks) { masks_ = masks; }
   [[nodiscard]] bool masks() const { return masks_; }
   // "note://#1f0c9a3e55d2" where it masks.
   [[nodiscard]] std::string shown(std::string_view uri) const;

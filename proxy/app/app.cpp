@@ -53,13 +53,15 @@ constexpr std::size_t admin_connections_max = 64;
 }  // namespace
 
 struct App::Parts {
-  Parts(net::asio::io_context& io, const config::Settings& s, const config::Environment& environment,
+  Parts(net::asio::io_context& io, const config::Settings& s, const config::Environment& variables,
         std::string version);
 
   void give_back_subscriptions();
   [[nodiscard]] bool reads_wait() const;
+  [[nodiscard]] std::optional<config::SecretReader> admin_token() const;
 
-  const config::Settings settings;
+  config::Settings settings;  // what everybody refers to; only reconfigure() changes it
+  const config::Environment& environment;
   net::Executor executor;
   Engine engine;
   Metrics metrics;
@@ -90,9 +92,14 @@ net::asio::ssl::context* server_tls(const config::Settings& s,
 
 }  // namespace
 
-App::Parts::Parts(net::asio::io_context& io, const config::Settings& s, const config::Environment& environment,
+std::optional<config::SecretReader> App::Parts::admin_token() const {
+  return settings.admin.token ? std::optional(config::SecretReader(*settings.admin.token, environment)) : std::nullopt;
+}
+
+App::Parts::Parts(net::asio::io_context& io, const config::Settings& s, const config::Environment& variables,
                   std::string version)
     : settings(s),
+      environment(variables),
       executor(io.get_executor()),
       engine(engine_settings(settings), random_seed()),
       metrics(engine.settings(), version),
@@ -133,14 +140,14 @@ App::Parts::Parts(net::asio::io_context& io, const config::Settings& s, const co
              .now = [this] { return loop.now(); },
              .draining = [this] { return shell.draining; },
              .apply = [this](const Event& event) { loop.apply(event); },
-             .token = settings.admin.token ? std::optional(config::SecretReader(*settings.admin.token, environment))
-                                           : std::nullopt,
+             .token = admin_token(),
              .version = std::move(version)}),
       listener(executor, listen_address(settings.listen.address), server_tls(settings, tls), server_limits(settings),
                settings.listen.connections_max),
       admin_listener(executor, listen_address(settings.admin.address), nullptr, server_limits(settings),
                      admin_connections_max) {
   loop.connect({shell.pending, sessions, calls, admin});
+  metrics.configured(loop.now().wall);
 }
 
 App::App(net::asio::io_context& io, const config::Settings& settings, const config::Environment& environment,
@@ -155,6 +162,25 @@ void App::start() {
   parts_->admin_listener.start(parts_->admin_connections,
                                [p = parts_.get()](net::ServerExchange& x) { return p->admin.handle(x); });
   parts_->admin_connections.spawn(parts_->admin.keep_history());
+}
+
+const config::Settings& App::settings() const {
+  return parts_->settings;
+}
+
+void App::reconfigure(const config::Settings& next) {
+  Parts& p = *parts_;
+  p.settings = next;
+  for (const auto& upstream : p.shell.upstreams) upstream->configure(p.settings.upstreams[index(upstream->id())]);
+  p.admin.settings_changed(p.admin_token());
+  p.loop.apply(Reconfigured{std::make_shared<const Settings>(engine_settings(p.settings))});
+  p.sessions.settings_changed();
+}
+
+void App::reloaded(std::vector<std::string> changed, std::vector<std::string> errors) {
+  const WallTime now = parts_->loop.now().wall;
+  parts_->metrics.reloaded(errors.empty() ? ReloadResult::applied : ReloadResult::refused, now);
+  parts_->admin.reloaded({.at = now, .changed = std::move(changed), .errors = std::move(errors)});
 }
 
 std::string App::address() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "config/secret.hpp"
 #include "config/settings.hpp"
@@ -27,6 +28,12 @@ class App {
   // Ends in order, within settings.drain_time_max: no new sessions, what is in flight finishes, streams end, upstream
   // subscriptions are given back. Completes when nothing is left.
   net::Task<> drain();
+
+  [[nodiscard]] const config::Settings& settings() const;
+  // Goes on with other settings; nothing that is under way ends. Requires that config::reload gave them for settings().
+  void reconfigure(const config::Settings& next);
+  // The configuration was read again: counted and shown, whatever came of it.
+  void reloaded(std::vector<std::string> changed, std::vector<std::string> errors);
 
   // What was really bound, e.g. "127.0.0.1:7300" or "unix:/run/freshet.sock".
   [[nodiscard]] std::string address() const;

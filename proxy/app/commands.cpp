@@ -12,6 +12,7 @@
 #include "proxy/app/demo.hpp"
 #include "proxy/app/log_setup.hpp"
 #include "proxy/app/plan_report.hpp"
+#include "proxy/app/reload.hpp"
 #include "proxy/net/log.hpp"
 
 namespace freshet::app {
@@ -20,19 +21,23 @@ namespace {
 
 constexpr int wrong_settings = 2;
 
-int serve(const config::Settings& settings, const config::Environment& environment) {
+int serve(const config::LoadResult& loaded, const config::Sources& sources) {
+  const config::Settings& settings = loaded.settings;
   set_up_log(settings.log);
   std::signal(SIGPIPE, SIG_IGN);
   net::asio::io_context io(1);
-  App app(io, settings, environment, FRESHET_VERSION);
+  App app(io, settings, sources.environment, FRESHET_VERSION);
+  Reload reload(io, app, sources, loaded.config_path);
   net::asio::signal_set signals(io, SIGTERM, SIGINT);
   signals.async_wait([&](const net::error_code& ec, int) {
     if (ec) return;
+    reload.stop();
     net::asio::co_spawn(io.get_executor(), app.drain(), [](const std::exception_ptr& failure) {
       if (failure) std::rethrow_exception(failure);
     });
   });
   app.start();
+  reload.start();
   log::info("listening", {{"address", app.address()}, {"admin", app.admin_address()}, {"version", FRESHET_VERSION}});
   for (const config::Upstream& upstream : settings.upstreams) {
     log::info("upstream", {{"name", upstream.name},
@@ -67,7 +72,7 @@ int run_command(const config::LoadResult& loaded, const config::Sources& sources
   switch (loaded.command.kind) {
     case Kind::run: {
       const auto missing = config::unresolved(loaded.settings, sources);
-      return missing.empty() ? serve(loaded.settings, sources.environment) : report(missing);
+      return missing.empty() ? serve(loaded, sources) : report(missing);
     }
     case Kind::check:
       return std::cout << "the configuration is good\n", 0;

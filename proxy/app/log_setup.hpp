@@ -5,7 +5,7 @@
 
 namespace freshet::app {
 
-// Once, before anything is logged.
+// Before anything is logged, and when the settings changed.
 void set_up_log(const config::Log& settings);
 
 }  // namespace freshet::app

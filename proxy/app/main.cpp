@@ -1,5 +1,5 @@
-// Freshet's manual in short: read the settings, say everything that is wrong with them at once, serve, and on SIGTERM
-// or SIGINT drain and leave with 0. Other commands are below commands.hpp.
+// Freshet's manual in short: read the settings, say everything that is wrong with them at once, serve, read them
+// again on SIGHUP, and on SIGTERM or SIGINT drain and leave with 0. Other commands are below commands.hpp.
 #include <exception>
 #include <iostream>
 

@@ -99,6 +99,13 @@ void add_head(Lines& lines, const Json& status) {
   lines.push_back(std::move(head));
 }
 
+void add_refused_reload(Lines& lines, const Json& status) {
+  const Pointer result("/last_reload/result");
+  if (value_text(status, result) != "refused") return;
+  lines.push_back("configuration: what was read at " + value_text(status, Pointer("/last_reload/at")) +
+                  " was refused: " + value_text(status, Pointer("/last_reload/errors/0")));
+}
+
 Lines lines_of(const Json& status, std::size_t subscriptions_max) {
   static const std::array partners{Column{"PARTNER", Pointer("/name")},
                                    Column{"REQUESTS/S", Pointer("/requests_per_s/total")},
@@ -137,6 +144,7 @@ Lines lines_of(const Json& status, std::size_t subscriptions_max) {
   };
   Lines lines;
   add_head(lines, status);
+  add_refused_reload(lines, status);
   add_table(lines, rows("/partners"), partners, SIZE_MAX);
   add_table(lines, rows("/upstreams"), upstreams, SIZE_MAX);
   add_table(lines, rows("/events"), events, events_shown);

@@ -39,10 +39,6 @@ void set_up(spdlog::level::level_enum level, Format format) {
   spdlog::set_default_logger(std::move(logger));
 }
 
-void set_level(spdlog::level::level_enum level) {
-  spdlog::default_logger_raw()->set_level(level);
-}
-
 void write(spdlog::level::level_enum level, std::string_view message, FieldList fields) {
   spdlog::logger* logger = spdlog::default_logger_raw();
   if (!logger->should_log(level)) return;

@@ -20,9 +20,8 @@ using FieldList = std::initializer_list<Field>;
 
 enum class Format { text, json };
 
-// Lines go to standard error. To be called once, before anything is logged.
+// Lines go to standard error. To be called before anything is logged; a further call changes how.
 void set_up(spdlog::level::level_enum level, Format format);
-void set_level(spdlog::level::level_enum level);
 
 // For a line that may be wanted at any rate: written once in a while, with how often it was wanted since.
 class Repeated {

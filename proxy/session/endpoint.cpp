@@ -44,7 +44,10 @@ Forwarding Endpoint::forwarding(net::ServerExchange& client, codec::RequestHead 
 }
 
 net::Task<> Endpoint::handle(net::ServerExchange& client) {
-  if (upstream_.settings().mode == config::Mode::off) co_return co_await pass(client);
+  // A session that began before Freshet was turned off goes on as it began.
+  const auto id = client.head().fields.find("Mcp-Session-Id");
+  const bool known = id && sessions_.find(*id) != nullptr;
+  if (upstream_.settings().mode == config::Mode::off && !known) co_return co_await pass(client);
   if (client.head().method == "POST") co_return co_await post(client);
   codec::RequestHead head = client.head();
   codec::remove_hop_by_hop(head.fields);

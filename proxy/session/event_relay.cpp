@@ -8,7 +8,7 @@
 namespace freshet::session {
 
 EventRelay::EventRelay(net::ServerExchange& client, net::ClientResponse& upstream, ReplyCollector* tap,
-                       std::chrono::nanoseconds keepalive_interval)
+                       const std::chrono::nanoseconds& keepalive_interval)
     : client_(client),
       upstream_(upstream),
       tap_(tap),

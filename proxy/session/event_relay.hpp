@@ -17,9 +17,9 @@ class EventRelay {
   // One message, after it was written to the client, or could not be.
   using OnMessage = std::function<void(std::string data, bool delivered)>;
 
-  // The exchange has begun. Both must outlive the relay; `tap` may be null.
+  // The exchange has begun. All must outlive the relay; `tap` may be null, the interval may change meanwhile.
   EventRelay(net::ServerExchange& client, net::ClientResponse& upstream, ReplyCollector* tap,
-             std::chrono::nanoseconds keepalive_interval);
+             const std::chrono::nanoseconds& keepalive_interval);
   // To be called before run(): tells of messages up to that size.
   void tell(std::size_t bytes_max, OnMessage on_message);
 
@@ -35,7 +35,7 @@ class EventRelay {
   net::ServerExchange& client_;
   net::ClientResponse& upstream_;
   ReplyCollector* tap_;
-  std::chrono::nanoseconds keepalive_interval_;
+  const std::chrono::nanoseconds& keepalive_interval_;
   codec::SseDecoder events_;
   OnMessage on_message_;
   net::Clock::time_point last_write_;

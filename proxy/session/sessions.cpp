@@ -133,6 +133,16 @@ bool Sessions::outlived(std::string_view id) const {
   return std::ranges::find(outlived_, id) != outlived_.end();
 }
 
+void Sessions::settings_changed() {
+  for (const auto& [subscriber, session] : by_subscriber_) {
+    if (session->attached) {
+      session->wake.cancel();
+    } else {
+      watch_expiry(*session);
+    }
+  }
+}
+
 void Sessions::touch(Session& session) {
   session.last_used = net::Clock::now();
   session.used = true;

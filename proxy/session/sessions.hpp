@@ -50,6 +50,9 @@ class Sessions {
   void remember_outlived(std::string id);
   [[nodiscard]] bool outlived(std::string_view id) const;
 
+  // The settings changed: what waits for a time that they name waits anew.
+  void settings_changed();
+
   // Used now: the idle time starts again.
   void touch(Session& session);
   // The client's stream is there, or gone: its notices are told to the engine as lost.

@@ -40,14 +40,20 @@ VolatileParts parts_of(const config::Freshness& f) {
 Upstream::Upstream(net::Executor executor, UpstreamId id, const config::Upstream& settings, std::size_t head_bytes_max,
                    net::asio::ssl::context* tls, const config::Environment& environment)
     : id_(id),
-      settings_(settings),
       environment_(environment),
-      volatile_parts_(parts_of(settings.freshness)),
       http_(executor, origin_of(settings.url), limits_of(settings, head_bytes_max), tls) {
+  configure(settings);
+}
+
+void Upstream::configure(const config::Upstream& settings) {
+  settings_ = settings;
+  added_.clear();
   for (const config::HeaderAdd& header : settings_.headers_add) {
     const bool from_file = header.secret && header.secret->source == config::Secret::Source::file;
     added_.push_back({header, from_file ? std::optional(config::SecretFile(header.secret->name)) : std::nullopt});
   }
+  volatile_parts_ = parts_of(settings_.freshness);
+  volatile_by_rule_.clear();
   for (const config::Rule& rule : settings_.rules) volatile_by_rule_.emplace_back(rule.match, parts_of(rule.freshness));
 }
 

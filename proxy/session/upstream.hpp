@@ -24,6 +24,9 @@ class Upstream {
   Upstream(net::Executor executor, UpstreamId id, const config::Upstream& settings, std::size_t head_bytes_max,
            net::asio::ssl::context* tls, const config::Environment& environment);
 
+  // The settings changed, in what does not need a restart.
+  void configure(const config::Upstream& settings);
+
   [[nodiscard]] UpstreamId id() const { return id_; }
   [[nodiscard]] const config::Upstream& settings() const { return settings_; }
   [[nodiscard]] const std::string& name() const { return settings_.name; }

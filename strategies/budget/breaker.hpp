@@ -32,6 +32,9 @@ class Breaker {
 
   explicit Breaker(const BreakerSettings& settings) : settings_(settings) {}
 
+  // New settings from now on; a pause that is under way stays.
+  void configure(const BreakerSettings& settings) { settings_ = settings; }
+
   // May an own request be sent now? On true the caller may send one, and then says so by on_sent.
   [[nodiscard]] bool allows(Instant now) const;
   void on_sent(Instant now);

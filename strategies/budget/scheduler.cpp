@@ -231,12 +231,17 @@ void Scheduler::remove(Handle h) {
   if (--g.watches == 0) drop_group(w.group);
 }
 
-void Scheduler::set_plan(Handle h, const WatchPlan& p) {
+void Scheduler::set_plan(Handle h, const WatchPlan& p, Instant now) {
   Watch& w = watch(h);
   groups_[w.group].root_weights += std::sqrt(p.weight) - std::sqrt(plan_of(w).weight);
   --plans_[w.plan].users;
   w.plan = share_plan(p);
-  if (watch_places_[h] != not_in_heap) plan(h);
+  if (watch_places_[h] == not_in_heap) return;  // its read is out: planned when that ends
+  // In its first phase it waits for less than an interval.
+  const double before = seconds(std::max(w.planned_at - w.base, w.wish));
+  const double after = seconds(plan_interval(w));
+  if (w.planned_at <= now) return;
+  postpone(h, now + from_seconds(after * std::min(seconds(w.planned_at - now) / before, 1.0)));
 }
 
 void Scheduler::set_hint(Handle h, Duration ttl) {
@@ -378,10 +383,6 @@ std::optional<Scheduler::Handle> Scheduler::take(Instant now) {
 Instant Scheduler::next_due() const {
   if (!ready_.empty()) return ready_at(groups_[ready_.top()]);
   return waiting_.empty() ? never : waiting_.top_key();
-}
-
-Duration Scheduler::planned_interval(Handle h) const {
-  return watch(h).planned_at - watch(h).base;
 }
 
 Duration Scheduler::bound(Handle h, Instant now) const {

@@ -69,8 +69,9 @@ class Scheduler {
   void add(Handle, const WatchPlan&, const Payer&, Instant read_at);
   // Also while its read is out.
   void remove(Handle);
-  // A changed plan (a reload, a tombstone that slows down); what was learnt stays.
-  void set_plan(Handle, const WatchPlan&);
+  // A changed plan. What was learnt stays, and of the wait for the next read the same part remains: watches that were
+  // spread over the old interval are spread over the new one.
+  void set_plan(Handle, const WatchPlan&, Instant now);
   // The upstream says how long its content will hold (`ttlMs`): wished no sooner than that, but never later than the
   // longest interval. Zero: no hint.
   void set_hint(Handle, Duration ttl);
@@ -92,7 +93,7 @@ class Scheduler {
   // The longest age that the present schedule allows, answer times apart: the planned interval and the present delay.
   [[nodiscard]] Duration bound(Handle, Instant now) const;
   // The interval until the watch's next planned read.
-  [[nodiscard]] Duration planned_interval(Handle) const;
+  [[nodiscard]] Duration planned_interval(Handle h) const { return watch(h).planned_at - watch(h).base; }
   // The longest interval that its plan asks for while nothing is in the way: failures, pauses, too small a budget.
   [[nodiscard]] Duration asked_interval(Handle h) const {
     const Watch& w = watch(h);

@@ -60,6 +60,8 @@ void Simulation::perform(const Step& step) {
       return outage(from_seconds(seconds(world_.interval) * 2.0 * chance_.unit()));
     case Deed::restart:
       return restart(step.client);
+    case Deed::reconfigure:
+      return reconfigure();
   }
 }
 
@@ -151,6 +153,19 @@ void Simulation::close(unsigned client) {
     if (!clients_[client].open) open(client);
   });
   at(1500ms, [this, client] { attach(client, false); });
+}
+
+// The operator sets other times, never slower ones than the world's: its figures on speed hold.
+void Simulation::reconfigure() {
+  Settings changed = settings_for(world_);
+  UpstreamSettings& upstream = changed.upstreams[0];
+  if (chance_.below(2) == 0) upstream.freshness.plan.interval /= 2;
+  // Checks go before polls: more of them than a slow partner answers would leave no place for polls.
+  if (chance_.below(2) == 0 && world_.latency < 1s) upstream.freshness.watchdog_silence /= 2;
+  if (chance_.below(2) == 0) upstream.absent_grace /= 2;
+  if (chance_.below(2) == 0) upstream.list_interval /= 2;
+  promises_.clear();  // they were made by the schedule that was
+  apply(Reconfigured{std::make_shared<const Settings>(std::move(changed))});
 }
 
 // From here on nothing goes wrong any more, and everybody listens.

@@ -10,11 +10,11 @@ namespace freshet::sim {
 
 namespace {
 
-constexpr std::array<const char*, deeds> names{"change", "revert",    "vanish",    "reappear",    "forbid", "allow",
-                                               "revoke", "rotate",    "subscribe", "unsubscribe", "read",   "write",
-                                               "leave",  "come_back", "resume",    "close",       "outage", "restart"};
+constexpr std::array<const char*, deeds> names{
+    "change", "revert", "vanish", "reappear",  "forbid", "allow", "revoke", "rotate",  "subscribe",  "unsubscribe",
+    "read",   "write",  "leave",  "come_back", "resume", "close", "outage", "restart", "reconfigure"};
 // How often each happens, relative to the others; the rare ones only in worlds that have them.
-constexpr std::array<unsigned, deeds> weights{30, 6, 3, 4, 2, 3, 1, 2, 8, 5, 8, 3, 5, 8, 3, 1, 2, 2};
+constexpr std::array<unsigned, deeds> weights{30, 6, 3, 4, 2, 3, 1, 2, 8, 5, 8, 3, 5, 8, 3, 1, 2, 2, 0};
 
 World make_world(Random& random) {
   const auto one_in = [&](std::uint64_t n) { return random.below(n) == 0; };
@@ -74,6 +74,14 @@ Script make_script(std::uint64_t seed) {
     }
     step.at = std::min(step.at, script.length);
     script.steps.push_back(step);
+  }
+  // Drawn last, and never by weight: what else a seed gives stays as it was.
+  for (std::uint64_t i = random.below(4); i < 2; ++i) {
+    script.steps.push_back({.at = from_seconds(seconds(script.length) * random.unit()),
+                            .deed = Deed::reconfigure,
+                            .client = 0,
+                            .uri = 0,
+                            .chance = random.next()});
   }
   std::ranges::sort(script.steps, {}, &Step::at);
   return script;

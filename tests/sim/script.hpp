@@ -54,8 +54,9 @@ enum class Deed : std::uint8_t {
   close,
   outage,
   restart,
+  reconfigure,
 };
-inline constexpr unsigned deeds = 18;
+inline constexpr unsigned deeds = 19;
 [[nodiscard]] std::string name(Deed deed);
 
 struct Step {

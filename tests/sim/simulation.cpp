@@ -8,20 +8,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Settings settings_for(const World& world) {
-  Settings settings;
-  settings.partners.push_back({.name = "p", .budget = {}, .breaker = {}});
-  UpstreamSettings upstream;
-  upstream.name = "u";
-  upstream.freshness.plan.interval = world.interval;
-  upstream.freshness.watchdog_silence = 30s;
-  upstream.read_timeout = 5s;
-  upstream.absent_grace = 15s;
-  upstream.list_interval = 60s;
-  settings.upstreams.push_back(upstream);
-  return settings;
-}
-
 }  // namespace
 
 Principal principal_of(const World& world, unsigned principal) {
@@ -37,6 +23,20 @@ Declaration declaration_of(const World& world) {
           .sessions = world.subscribers == Subscribers::sessions,
           .server_name = {},
           .server_version = {}};
+}
+
+Settings settings_for(const World& world) {
+  Settings settings;
+  settings.partners.push_back({.name = "p", .budget = {}, .breaker = {}});
+  UpstreamSettings upstream;
+  upstream.name = "u";
+  upstream.freshness.plan.interval = world.interval;
+  upstream.freshness.watchdog_silence = 30s;
+  upstream.read_timeout = 5s;
+  upstream.absent_grace = 15s;
+  upstream.list_interval = 60s;
+  settings.upstreams.push_back(upstream);
+  return settings;
 }
 
 Simulation::Simulation(const Script& script, bool traced)

@@ -21,6 +21,7 @@ namespace freshet::sim {
 
 [[nodiscard]] Declaration declaration_of(const World& world);
 [[nodiscard]] Principal principal_of(const World& world, unsigned principal);
+[[nodiscard]] Settings settings_for(const World& world);
 
 // Empty: the schedule passed.
 using Violation = std::string;
@@ -132,6 +133,7 @@ class Simulation {
   void come_back(unsigned client, bool resumed);
   void close(unsigned client);
   void listen_again(unsigned client, unsigned uri, bool wanted);
+  void reconfigure();
   void calm_down();
 
   // checks.cpp

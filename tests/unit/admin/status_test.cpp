@@ -34,6 +34,7 @@ struct World {
                         .metrics = metrics,
                         .activity = activity,
                         .mask = mask,
+                        .reload = reload,
                         .version = "1.2.3",
                         .draining = false,
                         .started = {Instant(1000s), WallTime(0s)},
@@ -50,6 +51,7 @@ struct World {
   Metrics metrics{talk.engine.settings(), "1.2.3"};
   Activity activity{talk.engine.settings()};
   UriMask mask;
+  std::optional<ReloadReport> reload;
 };
 
 std::string type_of(const Json& value) {
@@ -94,6 +96,7 @@ TEST_CASE("the members of /status and their types are those that were published"
   world.activity.observe(ReadJudged{.upstream = {}, .kind = {}, .verdict = Verdict::error, .age_resolved = {}},
                          {world.talk.now, {}});
   world.talk.tell(PartnerHoldAsked{PartnerId{0}, true});
+  world.reload = ReloadReport{.at = {}, .changed = {"log.level"}, .errors = {"listen.address: it needs a restart"}};
   CHECK(members_of(world.status()) == golden());
 }
 
@@ -192,6 +195,22 @@ TEST_CASE("a resource that an operator asks for is read at once, and only that o
   const std::size_t before = world.talk.reads();
   world.talk.tell(RefreshAsked{UpstreamId{0}, "a"});
   CHECK(world.talk.reads() == before + 1);
+}
+
+TEST_CASE("the last reload is shown with what it changed, or why it was refused") {
+  World world;
+  CHECK(world.status()["last_reload"].is_null());
+  world.reload = ReloadReport{.at = WallTime(0s), .changed = {"log.level"}, .errors = {}};
+  CHECK(world.status()["last_reload"] == Json({{"at", "1970-01-01T00:00:00.000Z"},
+                                               {"result", "applied"},
+                                               {"changed", {"log.level"}},
+                                               {"errors", Json::array()}}));
+  CHECK(reload_event(*world.reload).detail == "changed: log.level");
+  world.reload->errors = {"a", "b", "c", "d", "e"};
+  CHECK(world.status()["last_reload"]["result"] == "refused");
+  const RecentEvent refused = reload_event(*world.reload);
+  CHECK(refused.warning);
+  CHECK(refused.detail == "what ran before runs on: a; b; c and 2 more");
 }
 
 TEST_CASE("bytes of a URI that are no UTF-8 do not break the answer") {

@@ -241,6 +241,21 @@ TEST_CASE("names from the configuration are escaped", "[B95]") {
   CHECK(metrics.expose().find(R"(freshet_partner_paused{partner="a\"b\\c\nd"} 0)") != std::string::npos);
 }
 
+TEST_CASE("a refused reload is shown as such until one is applied") {
+  Metrics metrics(settings(), "1");
+  metrics.configured(WallTime(1'000s));
+  metrics.reloaded(ReloadResult::refused, WallTime(2'000s));
+  CHECK(told(metrics) ==
+        "freshet_config_last_reload_success_timestamp_seconds 1000\n"
+        "freshet_config_reloads_total{result=\"refused\"} 1\n");
+  metrics.reloaded(ReloadResult::applied, WallTime(3'000s));
+  CHECK(told(metrics) ==
+        "freshet_config_last_reload_success_timestamp_seconds 3000\n"
+        "freshet_config_last_reload_successful 1\n"
+        "freshet_config_reloads_total{result=\"applied\"} 1\n"
+        "freshet_config_reloads_total{result=\"refused\"} 1\n");
+}
+
 TEST_CASE("a paused partner is shown as paused until it is not") {
   Metrics metrics(settings(), "1");
   metrics.set(PartnerView{.partner = partner,

@@ -220,3 +220,28 @@ TEST_CASE("lists are not polled for nobody") {
   d.pass(3600s);
   CHECK(d.list_pages() == before);
 }
+
+TEST_CASE("a list that nobody was there to wait for is asked again when somebody comes back") {
+  Dialogue d;
+  d.there["r"] = "A";
+  d.list = {{"s"}};
+  for (const SubscriberId who : {ann, bob}) {
+    d.session(who, principal(1));
+    d.stream(who);
+    d.subscribe(who);
+  }
+  d.stream_breaks(ann);
+  d.pass(90s);
+  d.there.erase("r");
+  d.holds_reads = true;
+  while (d.held_reads().empty()) d.pass(1s);
+  d.tell(PartnerHoldAsked{PartnerId{0}, true});
+  d.holds_reads = false;
+  d.answer_held();
+  d.tell(PrincipalAdopted{bob, principal(2)});
+  d.tell(PartnerHoldAsked{PartnerId{0}, false});
+  d.pass(1s);
+  d.stream(ann);
+  d.pass(60s);
+  CHECK(d.notified(ann) == 1);
+}

@@ -318,6 +318,26 @@ TEST_CASE("who takes on a credential while a read that refuses it is under way i
   CHECK(d.notified(bob) == 0);
 }
 
+TEST_CASE("what a client read itself, and then changed back without a word, is told after the watchdog's grace") {
+  Declaration sessionless = subscribed();
+  sessionless.sessions = false;
+  Dialogue d;
+  for (const SubscriberId who : {ann, bob}) {
+    d.there["r"] = "A";
+    d.session(who, alice, sessionless);
+    d.stream(who);
+    d.subscribe(who);
+    d.pass(1s);
+  }
+  d.read(bob);
+  d.there["r"] = "B";
+  d.read(ann);
+  d.there["r"] = "A";
+  d.read(bob);
+  d.pass(6s);
+  CHECK(d.notified(ann) == 1);
+}
+
 TEST_CASE("a principal with watches makes some read each 20 seconds") {
   Two d(alice, checking_credentials());
   d.subscribe(ann);
