@@ -251,7 +251,7 @@ void add_behaviour(Table<Upstream>& t) {
         "A session without a request or a stream for longer is forgotten.");
   t.add("sessions.unused_max", sessions(&S::unused_max), duration(1s, 30 * day), live,
         "The same for a session that was opened and never used.");
-  t.add("sessions.credential_check", sessions(&S::credential_check), duration(0s, hour), restart,
+  t.add("sessions.credential_check", sessions(&S::credential_check), duration(0s, hour), live,
         "A client with subscriptions has one of them read at least this often, so that a revoked credential is noticed "
         "between rare polls. 0: never.");
   t.add("lists.poll", at(&Upstream::lists, &Upstream::Lists::poll), boolean(), restart,

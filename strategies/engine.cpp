@@ -20,7 +20,8 @@ Engine::Engine(Settings settings, std::uint64_t seed) : settings_(std::move(sett
                                 .waited_for = {},
                                 .background = {},
                                 .paused = false,
-                                .held = false});
+                                .held = false,
+                                .poll_is_next = false});
   }
   weigh_upstreams();
 }

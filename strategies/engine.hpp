@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -30,65 +31,9 @@
 #include "strategies/random.hpp"
 #include "strategies/settings.hpp"
 #include "strategies/timer_queue.hpp"
+#include "strategies/view.hpp"
 
 namespace freshet {
-
-// How one subscription stands, to be shown. Views live until the next apply().
-struct SubscriptionView {
-  SubscriberId subscriber;
-  UpstreamId upstream;
-  std::string_view uri;
-  std::string_view state;
-  Strategy strategy;
-  Presence presence;
-  bool attached;
-  bool degraded;
-  bool absent;
-  std::optional<Duration> age;  // none: nothing was read yet
-  Duration bound;
-  std::optional<Duration> overdue_after;  // an age that its settings do not ask for; none: nothing reads it
-  std::optional<WallTime> confirmed_at;   // last accepted read
-  std::optional<WallTime> changed_at;
-  std::optional<Duration> next_read_in;
-  double changes_per_s;  // learned
-  std::string version;
-  std::string_view mime_type;
-  std::string_view server_name;  // the implementation that it came from, as it named itself
-  std::string_view server_version;
-
-  [[nodiscard]] bool overdue() const { return age && overdue_after && *age > *overdue_after; }
-};
-
-struct SubscriberView {
-  SubscriberId subscriber;
-  UpstreamId upstream;
-  Strategy strategy;
-  bool attached;
-  bool absent;
-  std::size_t subscriptions;
-  const Declaration* declared;  // what its strategy was chosen from
-};
-
-// What is believed of one principal's resources/list.
-struct SnapshotView {
-  UpstreamId upstream;
-  SnapshotProof proof;
-  WallTime measured_at;
-  Duration bound;
-  std::optional<Duration> next_review_in;
-  std::size_t resources;
-};
-
-struct PartnerView {
-  PartnerId partner;
-  double rate_per_s;    // what the budget allows
-  double wished_per_s;  // what the present watches would like
-  unsigned in_flight;
-  std::optional<Duration> paused_for;  // none: not paused, or held by the operator until let go
-  std::string_view pause_reason;       // empty: not paused
-  std::size_t waiting;                 // baselines, catch-ups and watchdog reads that wait for the budget
-  std::size_t polled;                  // watches in the poll schedule
-};
 
 class Engine {
  public:
@@ -167,6 +112,7 @@ class Engine {
     std::deque<Waiting> background;
     bool paused = false;
     bool held = false;  // by the operator
+    bool poll_is_next = false;
   };
   struct Notice {
     std::uint64_t subscription;
@@ -299,6 +245,7 @@ class Engine {
   void accept(Watch& watch, const Read& read, const Content& content, bool delivered);
   void share(const Watch& watch, const Read& read, const Content& content);
   void take(Watch& watch, const Read& read, const Content& content, bool delivered);
+  [[nodiscard]] const std::string* mime_type(const std::string& reported);
   void mark_public(Watch& watch, bool is_public);
   void learn(Subscription& sub, const Read& read, const std::optional<Version>& before, bool delivered);
   void baseline_accepted(Subscription& sub, const Read& read, Digest digest);
@@ -403,6 +350,7 @@ class Engine {
     Instant dispatched;
   };
   std::unordered_map<PageId, PageUnderWay> pages_;
+  std::set<std::string> mime_types_;
   std::vector<SeenMemory> read_by_principals_;  // by upstream
   TimerQueue<TimerKey, TimerKeyHash> timers_;
   std::size_t open_subscriptions_ = 0;

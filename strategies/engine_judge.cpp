@@ -273,7 +273,7 @@ void Engine::take(Watch& watch, const Read& read, const Content& content, bool d
                           .observed_at = now_.wall,
                           .changed_at = before && !differs ? before->changed_at : now_.wall,
                           .via = read.via,
-                          .mime_type = MimeType(content.mime_type)};
+                          .mime_type = mime_type(content.mime_type)};
   emit(ReadJudged{
       read.upstream, read.kind, verdict_of(content.digest, differs),
       before ? std::optional(now_.instant - before->dispatched) : std::nullopt,
@@ -287,6 +287,15 @@ void Engine::take(Watch& watch, const Read& read, const Content& content, bool d
   if (find(id) == nullptr) return;  // nobody was left to watch it for
   for (std::size_t i = 0; i < watch.holders.size(); ++i) learn(*watch.holders[i], read, before, delivered);
   keep_result(watch, content.result);
+}
+
+// Few differ and each watch has one. An upstream that invents ever new ones is not believed.
+const std::string* Engine::mime_type(const std::string& reported) {
+  constexpr std::size_t different_max = 1'000;
+  static const std::string unknown;
+  const auto known = mime_types_.find(reported);
+  if (known != mime_types_.end()) return &*known;
+  return mime_types_.size() < different_max ? &*mime_types_.insert(reported).first : &unknown;
 }
 
 void Engine::mark_public(Watch& watch, bool is_public) {

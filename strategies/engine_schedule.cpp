@@ -29,7 +29,14 @@ void Engine::pump(Partner& p) {
   while (!p.held && p.breaker.allows(now_.instant)) {
     if (send_waiting(p, p.waited_for, Urgency::waited_for)) continue;
     if (!p.waited_for.empty()) return;
-    if (send_waiting(p, p.background, Urgency::background)) continue;
+    // By turns, or checks that come again as soon as they are done would leave nothing for polls.
+    if (p.poll_is_next && p.schedule.next_due() <= now_.instant) {
+      if (!send_poll(p)) return;
+      p.poll_is_next = false;
+      continue;
+    }
+    p.poll_is_next = send_waiting(p, p.background, Urgency::background);
+    if (p.poll_is_next) continue;
     if (!p.background.empty() || !send_poll(p)) return;
   }
 }

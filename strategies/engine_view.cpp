@@ -73,7 +73,7 @@ std::optional<SubscriberId> Engine::visit_subscriptions_after(
       view.age = now - watch.confirmed;
       view.confirmed_at = watch.version->observed_at;
       view.changed_at = watch.version->changed_at;
-      view.mime_type = watch.version->mime_type.get();
+      view.mime_type = *watch.version->mime_type;
       if (is_content(watch.version->digest)) view.version = to_hex(watch.version->digest);
       if (watch.handle) view.next_read_in = watch.confirmed + schedule.planned_interval(*watch.handle) - now;
     }

@@ -14,8 +14,6 @@
 #include <vector>
 
 #include <boost/container/small_vector.hpp>
-#include <boost/flyweight.hpp>
-#include <boost/flyweight/no_locking.hpp>
 
 #include "strategies/effect.hpp"
 #include "strategies/ids.hpp"
@@ -27,20 +25,17 @@
 
 namespace freshet {
 
-// Few differ, and each watch has one: kept once.
-using MimeType = boost::flyweight<std::string, boost::flyweights::no_locking>;
-
 // What an accepted read saw.
 struct Version {
   Digest digest;
   RawDigest raw;
-  Ordinal ordinal = 0;     // of the last read that saw it
-  Instant dispatched{};    // of that read
-  Ordinal issued = 0;      // up to this one, reads had been sent when it was accepted
-  WallTime observed_at{};  // when it was accepted
-  WallTime changed_at{};   // when the first read that saw it was accepted
-  SubscriberId via;        // in whose session it travelled
-  MimeType mime_type;
+  Ordinal ordinal = 0;           // of the last read that saw it
+  Instant dispatched{};          // of that read
+  Ordinal issued = 0;            // up to this one, reads had been sent when it was accepted
+  WallTime observed_at{};        // when it was accepted
+  WallTime changed_at{};         // when the first read that saw it was accepted
+  SubscriberId via;              // in whose session it travelled
+  const std::string* mime_type;  // the engine keeps each once
 };
 
 // Within one principal's view of one upstream.

@@ -34,6 +34,28 @@ TEST_CASE("a thousand subscribes in one second never exceed the partner's budget
   CHECK(static_cast<double>(worst) <= 10 * budget.rate_per_s + budget.burst);
 }
 
+TEST_CASE("checks that are due again as soon as they are done leave polls their turn") {
+  Settings scarce = one_upstream();
+  scarce.partners[0].budget.rate_per_s = 1.0;
+  scarce.upstreams[0].freshness.watchdog_silence = 5s;
+  Dialogue d(scarce);
+  d.session(ann, principal(1), subscribed());
+  d.stream(ann);
+  for (int i = 0; i < 20; ++i) {
+    const std::string uri = "checked" + std::to_string(i);
+    d.there[uri] = "A";
+    d.subscribe(ann, uri);
+  }
+  d.session(bob);
+  d.stream(bob);
+  d.there["r"] = "A";
+  d.subscribe(bob);
+  d.pass(120s);
+  d.there["r"] = "B";
+  d.pass(120s);
+  CHECK(d.notified(bob) == 1);
+}
+
 TEST_CASE("429 pauses every poll of the partner for as long as it asked") {
   Dialogue d;
   d.there = {{"r", "A"}, {"s", "A"}};
