@@ -245,3 +245,19 @@ TEST_CASE("a list that nobody was there to wait for is asked again when somebody
   d.pass(60s);
   CHECK(d.notified(ann) == 1);
 }
+
+TEST_CASE("what was forbidden, and is then not found, is looked for again") {
+  Dialogue d;
+  d.there["r"] = "A";
+  d.session(ann);
+  d.stream(ann);
+  d.subscribe(ann);
+  d.instead["r"] = Forbidden{};
+  while (d.notified(ann) == 0) d.pass(1s);
+  d.instead.clear();
+  d.there.clear();
+  d.read(ann);
+  d.there["r"] = "B";
+  d.pass(600s);
+  CHECK(d.notified(ann) >= 1);
+}
