@@ -172,6 +172,8 @@ void Simulation::reconfigure() {
 void Simulation::calm_down() {
   faults_ = false;
   if (now_ < down_until_) run_until(down_until_);
+  // A partner that said 429 again and again is left alone for minutes: what changes meanwhile is told after that.
+  if (const auto pause = engine_.partners(now_).front().paused_for) run_until(now_ + *pause);
   run_until(now_ + 3s);  // sessions that are being made anew, clients that are coming back
   for (unsigned client = 0; client < clients; ++client) {
     if (world_.subscribers == Subscribers::listens) {
