@@ -361,3 +361,18 @@ TEST_CASE("nothing is left once everything is closed") {
   CHECK(d.engine.errands() == 0);
   CHECK(d.engine.next_wake() == never);
 }
+
+TEST_CASE("spellings of one URI are resources of their own, byte for byte") {
+  Dialogue d;
+  d.session(ann);
+  d.stream(ann);
+  const std::vector<std::string> spellings{"x://h/a", "x://h/a/", "x://h/%61", "x://H/a"};
+  for (const std::string& uri : spellings) {
+    d.there[uri] = "A";
+    d.subscribe(ann, uri);
+  }
+  CHECK(d.engine.watch_count() == spellings.size());
+  d.there["x://h/a/"] = "B";
+  d.pass(40s);
+  for (const std::string& uri : spellings) CHECK(d.notified(ann, uri) == (uri == "x://h/a/" ? 1 : 0));
+}
