@@ -51,8 +51,9 @@ class Metrics {
   // It was read again.
   void reloaded(ReloadResult result, WallTime now);
 
-  // To be called before expose(): takes what stands at this moment from the engine and the system.
-  void refresh(const Engine& engine, Instant now);
+  // To be called before expose(): takes what stands at this moment from the engine and the system. `totals`: of all
+  // that the engine shows; whoever calls counts them, since a walk over many is taken in steps.
+  void refresh(const SubscriptionTotals& totals, const Engine& engine, Instant now);
   void set(const SubscriptionTotals& totals);
   void set(const PartnerView& partner);
   void set_reads_in_flight(std::size_t reads);

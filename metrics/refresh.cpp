@@ -2,9 +2,7 @@
 
 namespace freshet {
 
-void Metrics::refresh(const Engine& engine, Instant now) {
-  SubscriptionTotals totals(upstreams_.size());
-  engine.for_each_subscription(now, [&totals](const SubscriptionView& view) { totals.add(view); });
+void Metrics::refresh(const SubscriptionTotals& totals, const Engine& engine, Instant now) {
   set(totals);
   for (const auto& partner : engine.partners(now)) set(partner);
   set_reads_in_flight(engine.reads_in_flight());

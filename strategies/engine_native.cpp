@@ -149,10 +149,12 @@ void Engine::move(Subscription& sub, Strategy to, StrategyReason reason) {
   if (sub.strategy == to) return;
   emit(StrategyChanged{sub.subscriber->upstream, sub.subscriber->id, *sub.uri, sub.strategy, to, reason});
   sub.strategy = to;
-  if (to == Strategy::subscribe) sub.demoted = false;
   timers_.cancel({TimerKind::watchdog, sub.id});
   timers_.cancel({TimerKind::grace, sub.id});
-  if (to == Strategy::subscribe) sub.guard();
+  if (to == Strategy::subscribe) {
+    sub.demoted = false;
+    sub.guard();
+  }
   if (sub.watchdog) {
     sub.watchdog->prompt_updates = 0;
     sub.watchdog->suspect.reset();

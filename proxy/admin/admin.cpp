@@ -85,10 +85,7 @@ net::Task<std::string> Admin::metrics_text() const {
     visited = 0;
     co_await net::asio::post(executor, net::use_task);
   } while (last);
-  sources_.metrics.set(totals);
-  for (const PartnerView& partner : sources_.engine.partners(sources_.now().instant)) sources_.metrics.set(partner);
-  sources_.metrics.set_reads_in_flight(sources_.engine.reads_in_flight());
-  sources_.metrics.set(read_process_stats());
+  sources_.metrics.refresh(totals, sources_.engine, sources_.now().instant);
   co_return sources_.metrics.expose();
 }
 

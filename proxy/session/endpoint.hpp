@@ -56,6 +56,8 @@ class Endpoint {
   net::Task<> subscribe(Post& post, SubscriberId subscriber, const codec::Message& message);
   net::Task<> unsubscribe(Post& post, SubscriberId subscriber, const codec::Message& message);
   net::Task<> read(Post& post, SubscriberId subscriber, const codec::Message& message);
+  // A read on its way, its answer kept; `subscriber`: in whose session.
+  net::Task<ForwardResult> relay_read(Post& post, std::optional<SubscriberId> subscriber);
   net::Task<> forward_read(Post& post, SubscriberId subscriber, const codec::Message& message, ReadId read);
   net::Task<> batch(Post& post, SubscriberId subscriber);
   net::Task<std::string> member_answer(Post& post, SubscriberId subscriber, const codec::Message& message);

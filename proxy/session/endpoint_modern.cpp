@@ -114,15 +114,10 @@ net::Task<> Endpoint::modern_read(Post& post) {
 }
 
 net::Task<> Endpoint::read_unwatched(Post& post) {
-  const codec::Message& message = post.envelope.messages.front();
-  Forwarding forward = forwarding(post.client, post.head);
-  forward.body = post.body;
-  forward.id_json = message.id_json;
-  forward.read_only = true;
-  forward.wants_answer = true;
-  const ForwardResult result = co_await forward.run();
+  const ForwardResult result = co_await relay_read(post, std::nullopt);
   if (!result.delivered) co_return;
-  delivered(post, read_outcome(result.answer, std::nullopt, upstream_.volatile_parts(message.uri), shell_.wall_now()));
+  const std::string& uri = post.envelope.messages.front().uri;
+  delivered(post, read_outcome(result.answer, std::nullopt, upstream_.volatile_parts(uri), shell_.wall_now()));
 }
 
 void Endpoint::delivered(const Post& post, const ReadOutcome& outcome) {
@@ -149,9 +144,8 @@ net::Task<> Endpoint::modern_listen(Post& post) {
   std::optional<codec::InitializeResult> declared = upstream_.declaration(shell_.engine.now().instant);
   if (!declared) {
     declared = co_await calls_.discover(upstream_, carried_of(post.head));
-    if (!declared)
-      co_return co_await pass_post(post, std::nullopt,
-                                   message);  // not modern, or not answering: the upstream's own answer says so
+    // Not modern, or not answering: the upstream's own answer says so.
+    if (!declared) co_return co_await pass_post(post, std::nullopt, message);
     upstream_.declared(*declared, std::nullopt, shell_.engine.now().instant);
   }
   const codec::ListenFilter native = native_part(*asked, declared->declaration);

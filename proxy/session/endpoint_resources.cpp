@@ -99,14 +99,18 @@ net::Task<> Endpoint::read(Post& post, SubscriberId subscriber, const codec::Mes
   co_await pass_post(post, subscriber, message);
 }
 
-net::Task<> Endpoint::forward_read(Post& post, SubscriberId subscriber, const codec::Message& message, ReadId read) {
+net::Task<ForwardResult> Endpoint::relay_read(Post& post, std::optional<SubscriberId> subscriber) {
   Forwarding forward = forwarding(post.client, post.head);
   forward.body = post.body;
   forward.subscriber = subscriber;
-  forward.id_json = message.id_json;
+  forward.id_json = post.envelope.messages.front().id_json;
   forward.read_only = true;
   forward.wants_answer = true;
-  const ForwardResult result = co_await forward.run();
+  co_return co_await forward.run();
+}
+
+net::Task<> Endpoint::forward_read(Post& post, SubscriberId subscriber, const codec::Message& message, ReadId read) {
+  const ForwardResult result = co_await relay_read(post, subscriber);
   ReadOutcome outcome = Failed{result.given_up ? Failure::cancelled : Failure::connection};
   if (result.status != 0) {
     outcome = read_outcome(result.answer, shell_.engine.engine().known(read), upstream_.volatile_parts(message.uri),

@@ -49,10 +49,7 @@ TEST_CASE("a session that the upstream forgot is made anew, in each form that se
 }
 
 TEST_CASE("what is healed is subscribed again, caught up, and goes by the client's own id (B25, B28)") {
-  Sidecar sidecar([](Sidecar& s) {
-    s.server.capabilities = R"({"resources":{"subscribe":true}})";
-    s.server.hold({"GET"});
-  });
+  Sidecar sidecar(notifying);
   sidecar.run([](Sidecar& s) -> Task<> {
     co_await s.open("Authorization: Bearer t\r\n");
     auto stream = co_await s.stream("Authorization: Bearer t\r\n");
@@ -196,10 +193,7 @@ TEST_CASE("a session that is refused right after it was made is not made again a
 }
 
 TEST_CASE("a server that has no stream in any session is polled, and its sessions are left alone (B26, B37)") {
-  Sidecar sidecar([](Sidecar& s) {
-    s.server.capabilities = R"({"resources":{"subscribe":true}})";
-    s.server.hold({"GET"});
-  });
+  Sidecar sidecar(notifying);
   sidecar.run([](Sidecar& s) -> Task<> {
     co_await s.open();
     auto stream = co_await s.stream();

@@ -11,9 +11,8 @@ const std::string board = "board://team-7/status";
 const std::string vendor = R"({"jsonrpc":"2.0","method":"notifications/vendor/thing","params":{"a":1}})";
 
 void native(Sidecar& s) {
-  s.server.capabilities = R"({"resources":{"subscribe":true}})";
+  notifying(s);
   s.server.texts[board] = "1";
-  s.server.hold({"GET"});
 }
 
 }  // namespace

@@ -7,11 +7,6 @@ namespace {
 
 const std::string vendor = R"({"jsonrpc":"2.0","method":"notifications/vendor/thing","params":{"a":1}})";
 
-void native(Sidecar& s) {
-  s.server.capabilities = R"({"resources":{"subscribe":true}})";
-  s.server.hold({"GET"});
-}
-
 std::string id_of(const std::string& event) {
   const auto at = event.find("id: ");
   REQUIRE(at != std::string::npos);
@@ -65,7 +60,7 @@ TEST_CASE("an answer's stream is relayed byte for byte, comments only between it
 }
 
 TEST_CASE("a cursor of an answer's stream goes to the upstream and disturbs no other stream (B43)") {
-  Sidecar sidecar(native);
+  Sidecar sidecar(notifying);
   sidecar.run([](Sidecar& s) -> Task<> {
     co_await s.open();
     auto stream = co_await s.stream();
@@ -102,7 +97,7 @@ TEST_CASE("a cursor that Freshet gave to another session replays nothing and nev
 }
 
 TEST_CASE("what was sent after a cursor is replayed once and in order, also after a second loss (B44)") {
-  Sidecar sidecar(native);
+  Sidecar sidecar(notifying);
   sidecar.run([](Sidecar& s) -> Task<> {
     co_await s.open();
     auto stream = co_await s.stream();
@@ -140,7 +135,7 @@ TEST_CASE("a client that leaves an answer's stream frees its connection to the u
 
 TEST_CASE("streams that wait do not count against the connections of calls (B47)") {
   Sidecar sidecar([](Sidecar& s) {
-    native(s);
+    notifying(s);
     s.upstream().connections.max = 1;
   });
   sidecar.run([](Sidecar& s) -> Task<> {
@@ -156,7 +151,7 @@ TEST_CASE("streams that wait do not count against the connections of calls (B47)
 
 TEST_CASE("a client that does not read is cut, what it got is whole and in order, and its next stream goes on (B49)") {
   Sidecar sidecar([](Sidecar& s) {
-    native(s);
+    notifying(s);
     s.settings.listen.write_stall_max = 300ms;
   });
   sidecar.run([](Sidecar& s) -> Task<> {
@@ -181,7 +176,7 @@ TEST_CASE("a client that does not read is cut, what it got is whole and in order
 }
 
 TEST_CASE("an answer does not wait behind notifications that a client does not take (B50)") {
-  Sidecar sidecar(native);
+  Sidecar sidecar(notifying);
   sidecar.run([](Sidecar& s) -> Task<> {
     co_await s.open();
     auto stalled = co_await s.stream();

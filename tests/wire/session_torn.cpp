@@ -77,10 +77,7 @@ TEST_CASE("a poll that is answered by an event stream reads the same wherever it
 }
 
 TEST_CASE("updates on the upstream's stream arrive whole wherever they are cut (B41, B52, B54)") {
-  Sidecar sidecar([](Sidecar& s) {
-    s.server.capabilities = R"({"resources":{"subscribe":true}})";
-    s.server.hold({"GET"});
-  });
+  Sidecar sidecar(notifying);
   sidecar.run([](Sidecar& s) -> Task<> {
     co_await s.open();
     auto stream = co_await s.stream();

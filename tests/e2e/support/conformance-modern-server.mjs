@@ -6,7 +6,7 @@ import { localhostHostValidation, toNodeHandler } from "@modelcontextprotocol/no
 import {
   createMcpHandler, createRequestStateCodec, fromJsonSchema, inputRequired, McpServer, ResourceTemplate,
 } from "@modelcontextprotocol/server";
-import { answer, contentTools, embedded, image, jsonSchema2020, PNG, text } from "./conformance-server.mjs";
+import { addPrompts, addResources, answer, contentTools, jsonSchema2020, text } from "./conformance-server.mjs";
 
 const nothing = fromJsonSchema({ type: "object" });
 const strings = (...names) => fromJsonSchema({
@@ -105,30 +105,10 @@ function addAskingTools(mcp, codec) {
 
 const valid = (given) => Boolean(given && (given.action === undefined || typeof given.content === "object"));
 
-function addResources(mcp) {
-  const add = (name, uri, mimeType, content) =>
-    mcp.registerResource(name, uri, { title: name, description: name, mimeType }, (actual, variables) => ({
-      contents: [{ uri: actual.href, mimeType, ...content(variables) }],
-    }));
-  add("static-text", "test://static-text", "text/plain", () => ({ text: "This is the content of the static text resource." }));
-  add("static-binary", "test://static-binary", "image/png", () => ({ blob: PNG }));
-  add("watched-resource", "test://watched-resource", "text/plain", () => ({ text: "Watched resource content" }));
-  const template = new ResourceTemplate("test://template/{id}/data", { list: undefined });
-  add("template", template, "application/json", ({ id }) => ({
-    text: JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` }),
-  }));
-}
-
-function addPrompts(mcp) {
-  const user = (...contents) => ({ messages: contents.map((content) => ({ role: "user", content })) });
-  const add = (name, argsSchema, prompt) => mcp.registerPrompt(name, { title: name, description: name, argsSchema }, prompt);
-  add("test_simple_prompt", undefined, () => user(text("This is a simple prompt for testing.")));
-  add("test_prompt_with_arguments", strings("arg1", "arg2"), ({ arg1, arg2 }) =>
-    user(text(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)));
-  add("test_prompt_with_embedded_resource", strings("resourceUri"), ({ resourceUri }) =>
-    user(embedded(resourceUri), text("Please process the embedded resource above.")));
-  add("test_prompt_with_image", undefined, () => user(image, text("Please analyze the image above.")));
-  add("test_input_required_result_prompt", undefined, ({ mcpReq }) =>
+function addAskingPrompt(mcp) {
+  const user = (content) => ({ messages: [{ role: "user", content }] });
+  const name = "test_input_required_result_prompt";
+  mcp.registerPrompt(name, { title: name, description: name }, ({ mcpReq }) =>
     mcpReq.inputResponses?.user_context
       ? user(text("With context."))
       : inputRequired({ inputRequests: { user_context: form("What context should the prompt use?", "context") } }));
@@ -148,8 +128,9 @@ export async function startModernConformanceServer({ subscribe }) {
     addContentTools(mcp);
     addTalkingTools(mcp, () => handler);
     addAskingTools(mcp, codec);
-    addResources(mcp);
-    addPrompts(mcp);
+    addResources(mcp, ResourceTemplate);
+    addPrompts(mcp, strings);
+    addAskingPrompt(mcp);
     mcp.server.setRequestHandler("completion/complete", () => ({ completion: { values: [], total: 0, hasMore: false } }));
     return mcp;
   };

@@ -11,14 +11,14 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 
-export const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==";
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==";
 const WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=";
 const RETRY_MS = 500;
 
 export const text = (value) => ({ type: "text", text: value });
-export const image = { type: "image", data: PNG, mimeType: "image/png" };
+const image = { type: "image", data: PNG, mimeType: "image/png" };
 const audio = { type: "audio", data: WAV, mimeType: "audio/wav" };
-export const embedded = (uri) => ({ type: "resource", resource: { uri, mimeType: "text/plain", text: "An embedded resource." } });
+const embedded = (uri) => ({ type: "resource", resource: { uri, mimeType: "text/plain", text: "An embedded resource." } });
 export const answer = (...content) => ({ content });
 
 export const contentTools = {
@@ -138,7 +138,8 @@ function addJsonSchemaTool(mcp) {
   mcp.registerTool(RAW_SCHEMA_TOOL, { description: "Has a raw schema", inputSchema: {} }, () => answer(text("called")));
 }
 
-function addResources(mcp) {
+// For the McpServer of either era, with its own class for templates.
+export function addResources(mcp, ResourceTemplate) {
   const add = (name, uri, mimeType, content) =>
     mcp.registerResource(name, uri, { title: name, description: name, mimeType }, (actual, variables) => ({
       contents: [{ uri: actual.href, mimeType, ...content(variables) }],
@@ -152,13 +153,14 @@ function addResources(mcp) {
   }));
 }
 
-function addPrompts(mcp) {
+// `strings`: the schema of an object that has these strings, as that McpServer takes it.
+export function addPrompts(mcp, strings) {
   const user = (...contents) => ({ messages: contents.map((content) => ({ role: "user", content })) });
   const add = (name, argsSchema, prompt) => mcp.registerPrompt(name, { title: name, description: name, argsSchema }, prompt);
   add("test_simple_prompt", undefined, () => user(text("This is a simple prompt for testing.")));
-  add("test_prompt_with_arguments", { arg1: z.string(), arg2: z.string() }, ({ arg1, arg2 }) =>
+  add("test_prompt_with_arguments", strings("arg1", "arg2"), ({ arg1, arg2 }) =>
     user(text(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)));
-  add("test_prompt_with_embedded_resource", { resourceUri: z.string() }, ({ resourceUri }) =>
+  add("test_prompt_with_embedded_resource", strings("resourceUri"), ({ resourceUri }) =>
     user(embedded(resourceUri), text("Please process the embedded resource above.")));
   add("test_prompt_with_image", undefined, () => user(image, text("Please analyze the image above.")));
 }
@@ -167,7 +169,9 @@ function createMcp(subscribe) {
   const resources = { listChanged: true, ...(subscribe ? { subscribe } : {}) };
   const capabilities = { resources, logging: {}, completions: {} };
   const mcp = new McpServer({ name: "conformance-upstream", version: "1.0.0" }, { capabilities });
-  for (const add of [addJsonSchemaTool, addContentTools, addTalkingTools, addAskingTools, addResources, addPrompts]) add(mcp);
+  for (const add of [addJsonSchemaTool, addContentTools, addTalkingTools, addAskingTools]) add(mcp);
+  addResources(mcp, ResourceTemplate);
+  addPrompts(mcp, (...names) => Object.fromEntries(names.map((name) => [name, z.string()])));
   const quiet = [SetLevelRequestSchema, ...(subscribe ? [SubscribeRequestSchema, UnsubscribeRequestSchema] : [])];
   for (const schema of quiet) mcp.server.setRequestHandler(schema, () => ({}));
   mcp.server.setRequestHandler(CompleteRequestSchema, () => ({ completion: { values: [], total: 0, hasMore: false } }));

@@ -201,7 +201,9 @@ TEST_CASE("a refresh shows the engine and the process as they stand") {
                now, effects);
   engine.apply(StreamAttached{subscriber}, now, effects);
   engine.apply(SubscribeAsked{subscriber, RequestId{1}, "r://a"}, now, effects);
-  metrics.refresh(engine, now.instant);
+  SubscriptionTotals totals(1);
+  engine.for_each_subscription(now.instant, [&totals](const SubscriptionView& view) { totals.add(view); });
+  metrics.refresh(totals, engine, now.instant);
   const auto text = metrics.expose();
   CHECK(text.find(
             "freshet_subscriptions{partner=\"acme\",state=\"subscribing\",strategy=\"poll\",upstream=\"files\"} 1\n") !=

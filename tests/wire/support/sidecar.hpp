@@ -194,4 +194,10 @@ struct Sidecar {
   std::unique_ptr<app::App> app_;
 };
 
+// Before a start: its server declares that it notifies, and its streams are answered by the test.
+inline void notifying(Sidecar& s) {
+  s.server.capabilities = R"({"resources":{"subscribe":true}})";
+  s.server.hold({"GET"});
+}
+
 }  // namespace freshet::test
