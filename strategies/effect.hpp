@@ -48,6 +48,21 @@ enum class Origin : std::uint8_t { poll, upstream, watchdog, client };
   return "";
 }
 
+// Who found what this read found.
+[[nodiscard]] constexpr Origin origin_of(ReadKind kind) {
+  switch (kind) {
+    case ReadKind::client:
+      return Origin::client;
+    case ReadKind::watchdog:
+      return Origin::watchdog;
+    case ReadKind::baseline:
+    case ReadKind::poll:
+    case ReadKind::catchup:
+      return Origin::poll;
+  }
+  return Origin::poll;
+}
+
 // --- towards the upstream ---
 
 struct SendRead {

@@ -271,6 +271,7 @@ class Engine {
   void alive(Subscription& sub);
   void weigh_promptness(Subscription& sub, const std::optional<Version>& before);
   void check_native(Subscription& sub, const Read& read);
+  void suspect(Subscription& sub, const Read& read);
   void grace_over(Subscription& sub);
   void fall_back(Subscriber& s, StrategyReason reason);
 

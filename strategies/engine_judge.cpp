@@ -7,20 +7,6 @@ namespace freshet {
 
 namespace {
 
-Origin origin_of(ReadKind kind) {
-  switch (kind) {
-    case ReadKind::client:
-      return Origin::client;
-    case ReadKind::watchdog:
-      return Origin::watchdog;
-    case ReadKind::baseline:
-    case ReadKind::poll:
-    case ReadKind::catchup:
-      return Origin::poll;
-  }
-  return Origin::poll;
-}
-
 Verdict verdict_of(Digest digest, bool differs) {
   if (digest == absent_digest) return Verdict::not_found;
   if (digest == refused_digest) return Verdict::refused;
@@ -326,6 +312,7 @@ void Engine::learn(Subscription& sub, const Read& read, const std::optional<Vers
   const bool told_at_once = first || catches_up || comes_or_goes;
   if (told_at_once && read.dispatched > sub.last_update()) sub.rebase(version.digest);
   const bool listen = sub.subscriber->listen;
+  if (listen && sub.will_be_told()) sub.seen = version.digest;
   const bool reads_it_itself = !listen && read.kind == ReadKind::client && read.via == sub.subscriber->id && delivered;
   if (sub.strategy == Strategy::subscribe && !told_at_once) {
     check_native(sub, read);
@@ -333,7 +320,7 @@ void Engine::learn(Subscription& sub, const Read& read, const std::optional<Vers
     // deliver() follows and settles what it has seen.
   } else if (version.digest == sub.seen) {
     if (!listen && sub.last_update() < read.dispatched) sub.nothing_owed();
-  } else if (!before || before->digest != version.digest || !sub.owed_or_told()) {
+  } else if (!before || before->digest != version.digest || !sub.will_be_told()) {
     found(sub, origin_of(read.kind), before ? std::optional(before->dispatched) : std::nullopt);
   }
   weigh_promptness(sub, before);
@@ -346,7 +333,8 @@ void Engine::baseline_accepted(Subscription& sub, const Read& read, Digest diges
   const std::optional<Version>& version = sub.watch->version;
   if (!sub.seen) sub.seen = digest;
   const bool updated_since = sub.last_update() >= read.dispatched;
-  if (sub.strategy == Strategy::subscribe && !updated_since) sub.rebase(version ? version->digest : digest);
+  const bool newest = !version || version->digest == digest;
+  if (sub.strategy == Strategy::subscribe && !updated_since && newest) sub.rebase(digest);
   if (version && version->digest != *sub.seen) {
     found(sub, Origin::poll, std::nullopt);
   } else if (updated_since) {

@@ -96,8 +96,10 @@ void Engine::on(const NativeUnsubscribeEnded& e) {
   if (!lost) sub->native = false;
   if (std::holds_alternative<state::Discovered>(sub->state)) return begin(*sub);
   if (!state::fenced(sub->state)) {  // subscribed again meanwhile, and answered without waiting
-    if (sub->strategy == Strategy::subscribe) ask_native(*sub, Errand::subscribe);
-    return;
+    if (sub->strategy != Strategy::subscribe) return;
+    move(*sub, Strategy::poll, StrategyReason::subscribe_slow);
+    reschedule(*sub->watch);
+    return ask_native(*sub, Errand::subscribe);
   }
   if (const auto* leaving = std::get_if<state::Unsubscribing>(&sub->state)) {
     sub->state = lost ? state::Any(leaving->lose_answer()) : state::Any(leaving->confirm());

@@ -92,6 +92,7 @@ void Engine::on(const UpdateArrived& e) {
       continue;
     }
     native_update(sub, exact ? e.message : nullptr, !e.relayed && (exact || !s->attached));
+    if (exact && e.relayed && !sub.owes()) sub.was_told(Origin::upstream, now_.instant);
     handled = handled || exact;
   }
   if (!e.relayed && (!handled || s->shadow)) emit(Relay{s->id, e.message});

@@ -134,6 +134,7 @@ void Engine::release_joined(Read& read, const Content* content) {
       emit(ServeRead{request, content->result, content->digest, read.dispatched});
     } else {
       Read& own = issue(read.watch ? find(*read.watch) : nullptr, ReadKind::client, *s, read.uri);
+      own.caller = read.caller;  // it was asked with this credential, whatever the session has adopted since
       if (const Subscription* sub = find_subscription(subscriber, read.uri)) own.told = sub->told_at_serve;
       emit(ForwardRead{request, own.id});
     }
@@ -160,13 +161,13 @@ void Engine::on(const ReadDelivered& e) {
 // told of, the next read tells.
 void Engine::somebody_holds(Subscription& sub, Digest digest) {
   const Watch& watch = *sub.watch;
+  if (!watch.version || watch.version->digest != digest) sub.delivered_at = now_.instant;
   const bool settled = state::live(sub.state) && watch.version;
   if (!settled || watch.version->digest == digest) {
     const bool same = sub.seen.value_or(digest) == digest;
     sub.seen = same ? digest : settled ? unsure_digest : undecided_digest;
     return;
   }
-  sub.delivered_at = now_.instant;
   if (watch.presence == Presence::tombstone_pending || !watch.doubts.empty()) {
     sub.seen = undecided_digest;
     return;

@@ -151,7 +151,7 @@ void Engine::dispatch(Partner& p, Watch& watch, ReadKind kind, Subscriber& via, 
 }
 
 void Engine::ask_soon(Subscription& sub, Errand errand) {
-  if (errand == Errand::catchup && !sub.catch_up_from) sub.catch_up_from = now_.instant;
+  if (errand == Errand::catchup) sub.catch_up_from = now_.instant;
   if (sub.waits(errand)) return;
   sub.queued |= Subscription::bit(errand);
   Partner& p = partner_of(sub.subscriber->upstream);

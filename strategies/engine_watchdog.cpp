@@ -63,25 +63,33 @@ void Engine::weigh_promptness(Subscription& sub, const std::optional<Version>& b
 }
 
 // A read of a natively subscribed resource was accepted. It says something only if it was dispatched after the last
-// native update.
+// native update, and if no catch-up is awaited: what that finds, the upstream did not have to notify.
 void Engine::check_native(Subscription& sub, const Read& read) {
   const Digest digest = sub.watch->version->digest;
   Watchdog& dog = sub.guard();
-  if (read.dispatched <= dog.last_update) return;
-  const bool checking = read.kind == ReadKind::watchdog && read.subscription == sub.id;
-  // As before, and the subscriber read something else in between: what it holds changed back, and that was not told.
-  const bool holds_other = sub.seen && sub.seen != digest && !sub.owed_or_told();
-  if (!dog.base || (digest == dog.base && !holds_other)) {
-    if (checking) {
-      emit(WatchdogChecked{sub.subscriber->upstream, dog.base ? WatchdogResult::unchanged : WatchdogResult::rebased});
-    }
-    dog.base = digest;
-    dog.suspect.reset();
-    timers_.cancel({TimerKind::grace, sub.id});
+  if (read.dispatched <= dog.last_update || sub.catch_up_from) return;
+  const bool first_since_update = !dog.base;
+  if (!first_since_update && digest != dog.base) return suspect(sub, read);
+  dog.base = digest;
+  if (first_since_update && sub.seen == unsure_digest) sub.seen = digest;  // what the update told of
+  // It read something else in between, or an older answer late.
+  const bool holds_other = sub.seen && sub.seen != digest && !sub.will_be_told();
+  if (holds_other) {
+    if (!dog.suspect) found(sub, origin_of(read.kind), std::nullopt);
     return;
   }
+  dog.suspect.reset();
+  timers_.cancel({TimerKind::grace, sub.id});
+  if (read.kind != ReadKind::watchdog || read.subscription != sub.id) return;
+  emit(WatchdogChecked{sub.subscriber->upstream,
+                       first_since_update ? WatchdogResult::rebased : WatchdogResult::unchanged});
+}
+
+// Changed, and not notified yet.
+void Engine::suspect(Subscription& sub, const Read& read) {
+  Watchdog& dog = sub.guard();
   if (dog.suspect) return;
-  dog.suspect = digest;
+  dog.suspect = sub.watch->version->digest;
   dog.suspected_by = read.kind == ReadKind::client ? Origin::client : Origin::watchdog;
   timers_.set({TimerKind::grace, sub.id}, now_.instant + sub.watch->freshness->watchdog_grace);
 }

@@ -114,16 +114,22 @@ struct Subscription {
     watchdog->base.reset();
     watchdog->suspect.reset();
   }
-  // A read that was dispatched after the last native update saw this.
+  // A read that was dispatched after the last native update saw this. Nobody has to notify what follows on no content.
   void rebase(Digest digest) {
-    if (watchdog) watchdog->base = digest;
+    if (watchdog) watchdog->base = is_content(digest) ? std::optional(digest) : std::nullopt;
   }
   [[nodiscard]] bool owes() const { return news > told; }
   [[nodiscard]] bool owed_or_told() const { return news > answered; }
+  // What is accepted now need not be told besides: the subscriber reads after it, because of what it is owed.
+  [[nodiscard]] bool will_be_told() const;
   void add_news(Origin o, Instant now) {
     ++news;
     origin = o;
     found = now;
+  }
+  void was_told(Origin o, Instant now) {
+    add_news(o, now);
+    told = news;
   }
   void nothing_owed() { told = answered = news; }
   // A new stream that continues nothing: what was told and not answered is owed again.
@@ -183,6 +189,10 @@ struct Subscriber {
   std::map<std::string, Subscription, std::less<>> subscriptions;
   SeenMemory seen;
 };
+
+inline bool Subscription::will_be_told() const {
+  return subscriber->listen ? owes() && !notice : owed_or_told();
+}
 
 enum class Presence : std::uint8_t { unknown, present, tombstone_pending, absent };
 

@@ -8,7 +8,8 @@ namespace freshet::sim {
 
 namespace {
 // A slow partner is given one place in flight: a poll may wait there until a few other reads are back.
-constexpr Duration waits_for_a_place = std::chrono::seconds(15);
+using namespace std::chrono_literals;
+constexpr Duration waits_for_a_place = 15s;
 }  // namespace
 
 void Simulation::fail(const std::string& what) {
@@ -16,6 +17,29 @@ void Simulation::fail(const std::string& what) {
   std::ostringstream out;
   out << what << " (at " << seconds(now_.time_since_epoch()) - 2.0 << " s)";
   violation_ = out.str();
+}
+
+// An upstream that notifies every change of a subscribed resource, and every session got all that it sent.
+bool Simulation::notified_all() const {
+  return world_.upstream == Upstream::notifies && !world_.loses_updates && !world_.per_session && !updates_lost_;
+}
+
+void Simulation::check_blame(const StrategyChanged& change) {
+  if (notified_all() && change.reason == StrategyReason::silent) fail("an upstream that notifies was called silent");
+}
+
+// Whatever Freshet was busy with when the update came: it is passed on, not left to the next read.
+void Simulation::expect_told_soon(unsigned client, unsigned uri) {
+  const Client& c = clients_[client];
+  if (world_.unreliable || world_.drops_answers || world_.reverts || world_.latency > 1s || !c.attached) return;
+  at(1s, [this, client, uri, id = c.id, stream = c.stream, changed_to = sees(client, uri)] {
+    const Client& told = clients_[client];
+    const Held& held = told.held[uri];
+    if (!notified_all() || told.id != id || told.stream != stream || !told.attached) return;
+    if (!held.confirmed || held.unanswered()) return;
+    if (held.content.value_or(-1) <= 0 || Truth::owner_of(*held.content) != Truth::owner_of(changed_to)) return;
+    if (*held.content < changed_to) fail("P2: an update of the upstream was not passed on");
+  });
 }
 
 // P6: in every window w, at most rate·w + burst.

@@ -8,6 +8,14 @@ using namespace std::chrono_literals;
 }  // namespace
 
 void Simulation::perform(const Step& step) {
+  act(step);
+  for (unsigned client = 0; client < clients; ++client) {
+    Held& held = clients_[client].held[step.uri];
+    if (held.subscribed && !held.confirmed) held.baselines.insert(sees(client, step.uri));
+  }
+}
+
+void Simulation::act(const Step& step) {
   chance_ = Random(step.chance);
   Client& c = clients_[step.client];
   Held& held = c.held[step.uri];
@@ -81,7 +89,7 @@ void Simulation::change(unsigned uri, unsigned owner) {
     if (world_.duplicates && c.attached && c.held[uri].confirmed && truth_.owner(client, c.principal) == owner) {
       ++figures_->doubles;
     }
-    if (c.held[uri].subscribed && !c.held[uri].confirmed) c.held[uri].baselines.insert(sees(client, uri));
+    if (truth_.owner(client, c.principal) == owner) expect_told_soon(client, uri);
   }
 }
 

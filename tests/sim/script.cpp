@@ -48,6 +48,18 @@ Deed make_deed(Random& random) {
   return Deed::change;
 }
 
+// Given back, asked for again, and changed while Freshet asks the upstream: chance alone brings that too rarely.
+void subscribe_while_it_changes(Script& script, Random& random) {
+  const auto client = static_cast<unsigned>(random.below(clients));
+  const Duration within = script.world.latency * 3;
+  Duration when = from_seconds(seconds(script.length) * random.unit());
+  for (const Deed deed : {Deed::unsubscribe, Deed::subscribe, Deed::change}) {
+    script.steps.push_back(
+        {.at = std::min(when, script.length), .deed = deed, .client = client, .uri = 0, .chance = random.next()});
+    when += deed == Deed::unsubscribe ? within : from_seconds(seconds(within) * random.unit());
+  }
+}
+
 }  // namespace
 
 std::string name(Deed deed) {
@@ -83,6 +95,7 @@ Script make_script(std::uint64_t seed) {
                             .uri = 0,
                             .chance = random.next()});
   }
+  if (random.below(2) == 0) subscribe_while_it_changes(script, random);
   std::ranges::sort(script.steps, {}, &Step::at);
   return script;
 }

@@ -145,6 +145,7 @@ void Simulation::perform(const Effect& effect) {
   }
   if (const auto* e = std::get_if<RefuseRequest>(&effect)) return answered(e->request, true, false);
   if (const auto* e = std::get_if<Withdraw>(&effect)) std::erase(clients_[by_id_.at(e->subscriber)].queued, e->notice);
+  if (const auto* e = std::get_if<StrategyChanged>(&effect)) return check_blame(*e);
   if (const auto* e = std::get_if<LateAfterClose>(&effect)) figures_->late_results += e->upstream == UpstreamId{0};
   if (const auto* e = std::get_if<ReadJudged>(&effect)) figures_->stale_reads += e->verdict == Verdict::stale;
   if (const auto* e = std::get_if<ServeRead>(&effect)) {

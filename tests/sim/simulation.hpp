@@ -125,6 +125,7 @@ class Simulation {
 
   // deeds.cpp
   void perform(const Step& step);
+  void act(const Step& step);
   void change(unsigned uri, unsigned owner);
   void write_ended(unsigned client);
   void revoke(unsigned principal);
@@ -138,6 +139,9 @@ class Simulation {
 
   // checks.cpp
   void fail(const std::string& what);
+  [[nodiscard]] bool notified_all() const;
+  void check_blame(const StrategyChanged& change);
+  void expect_told_soon(unsigned client, unsigned uri);
   void check_budget();
   void check_bounds(bool calm);
   void check_versions();
@@ -156,6 +160,7 @@ class Simulation {
   Instant now_{std::chrono::seconds(1)};
   bool faults_ = true;
   Instant down_until_ = Instant::min();
+  bool updates_lost_ = false;  // some may have gone to nobody: an outage, a session made anew
   Violation violation_;
   Figures* figures_ = nullptr;
 

@@ -58,12 +58,11 @@ void Simulation::serve_own(const SendRead& asked) {
 void Simulation::serve_client(const ForwardRead& asked) {
   const Question q = questions_.at(asked.request);
   questions_.erase(asked.request);
-  const unsigned principal = clients_[q.client].principal;
   if (q.because_told && world_.duplicates) ++figures_->double_reads;
   at(Duration{}, [this] { apply(ClientRequestSent{UpstreamId{0}}); });
-  at(some_latency(), [this, q, principal, id = asked.read, session = clients_[q.client].session] {
+  at(some_latency(), [this, q, id = asked.read, session = clients_[q.client].session] {
     std::optional<ReadOutcome> bad = trouble(q.client, session);
-    ReadOutcome outcome = bad ? *bad : truth_.read(q.client, principal, q.uri);
+    ReadOutcome outcome = bad ? *bad : truth_.read(q.client, q.principal, q.uri);
     const bool breaks = faults_ && world_.unreliable && chance_.below(10) == 0;
     at(some_latency(), [this, q, id, outcome = std::move(outcome), bad = bad.has_value(), breaks] {
       const bool delivered = hears(q) && !bad && !breaks;
@@ -190,6 +189,7 @@ void Simulation::announce_list() {
 }
 
 void Simulation::outage(Duration length) {
+  updates_lost_ = true;
   drop_debts(std::nullopt);
   for (std::optional<Instant>& at : revoked_at_) {  // who cannot ask cannot be refused
     if (at && now_ - *at < 30s) at.reset();
@@ -214,6 +214,7 @@ void Simulation::outage(Duration length) {
 void Simulation::restart(unsigned client) {
   Client& c = clients_[client];
   if (!c.open || !c.session_ok || world_.subscribers == Subscribers::listens) return;
+  updates_lost_ = true;
   c.native.clear();
   ++c.session;
   c.session_ok = false;

@@ -108,6 +108,17 @@ TEST_CASE("a slow old read that reaches a client after the newer version was tol
   CHECK(d.notified(ann) == 1);
 }
 
+TEST_CASE("nobody is served a picture older than what some client of the principal read before it was accepted") {
+  Listens d;
+  d.holds_reads = true;
+  d.listen(ann);
+  d.pass(10ms);
+  d.read_without_stream("B");
+  d.answer(d.held_reads()[0].read, content("A"));
+  CHECK(d.notified(ann) == 1);
+  CHECK_FALSE(d.served(d.read(ann)));
+}
+
 TEST_CASE("what the upstream told and a client read is not taken for what all its clients hold") {
   Listens d;
   d.listen(ann, subscribed());

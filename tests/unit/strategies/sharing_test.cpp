@@ -299,6 +299,28 @@ TEST_CASE("a refusal of the old credential does not condemn the new one") {
   CHECK(d.notified(ann) == 1);
 }
 
+TEST_CASE("a read that was asked with the old credential counts for it, also where it first joined another") {
+  Two d;
+  d.subscribe(ann);
+  d.subscribe(bob);
+  d.holds_reads = true;
+  d.pass(40s);
+  d.read(bob);
+  REQUIRE(d.held_client_reads().empty());
+  d.tell(PrincipalAdopted{bob, bert});
+  d.answer(d.held_reads()[0].read, Failed{Failure::timeout});
+  REQUIRE(d.held_client_reads().size() == 1);
+  d.answer(d.held_client_reads()[0].read, Unauthorized{}, true);
+  REQUIRE(d.facts<PrincipalRefused>().size() == 1);
+  d.holds_reads = false;
+  d.answer_held();
+  d.pass(1s);
+  d.notified(bob);
+  d.there["r"] = "B";
+  d.pass(40s);
+  CHECK(d.notified(bob) == 1);
+}
+
 TEST_CASE("who takes on a credential while a read that refuses it is under way is told of the refusal") {
   Settings one_at_a_time = one_upstream();
   one_at_a_time.partners[0].budget.concurrency = 1;
