@@ -38,8 +38,14 @@ net::Task<> Endpoint::get(net::ServerExchange& client, codec::RequestHead head) 
   const auto cursor = head.fields.find("Last-Event-ID");
   const bool foreign_cursor = cursor && !cursor->empty() && !Outbox::made_here(*cursor);
   const bool wants_events = codec::accepts(head.fields.find("Accept").value_or(""), "text/event-stream");
-  if (session->strategy == Strategy::off || !session->acts || foreign_cursor || !wants_events) {
+  if (session->strategy == Strategy::off || !session->acts || !wants_events) {
     co_return co_await pass_get(client, std::move(head), subscriber);
+  }
+  if (foreign_cursor) {
+    const bool taken = co_await resume_upstream(client, head, subscriber);
+    if (taken) co_return;
+    session = sessions_.find(subscriber);
+    if (session == nullptr) co_return co_await pass_get(client, std::move(head), subscriber);
   }
   const bool own = session->principal == principal;
   if (!own) {  // the upstream decides whether this credential may have the session's stream
@@ -61,6 +67,17 @@ net::Task<> Endpoint::pass_get(net::ServerExchange& client, codec::RequestHead h
   forward.subscriber = subscriber;
   forward.read_only = true;
   co_await forward.run();
+}
+
+// A cursor that was not made here is the upstream's, or nobody's: the upstream knows.
+net::Task<bool> Endpoint::resume_upstream(net::ServerExchange& client, const codec::RequestHead& head,
+                                          SubscriberId subscriber) {
+  Forwarding forward = forwarding(client, head);
+  forward.subscriber = subscriber;
+  forward.read_only = true;
+  forward.stream_or_nothing = true;
+  const ForwardResult result = co_await forward.run();
+  co_return !result.declined;
 }
 
 net::Task<> Endpoint::serve_stream(net::ServerExchange& client, SubscriberId subscriber, std::uint64_t attachment) {

@@ -1,5 +1,7 @@
 #include "proxy/session/forwarding.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
 
@@ -56,7 +58,11 @@ net::Task<ForwardResult> Forwarding::run() {
   net::Result<net::ClientResponse> response = co_await send();
   if (response) {
     retry_after = retry_after_of(response->head().fields, shell_.wall_now());
-    result = co_await relay(std::move(*response));
+    if (declines(response->head())) {
+      result = {.status = response->head().status, .declined = true};
+    } else {
+      result = co_await relay(std::move(*response));
+    }
   } else if (call_ && call_->cancelled()) {
     co_await answer_error(client_, 200, id_json, cancelled_in_queue, "cancelled before it was sent to the server");
   } else if (response.error() == net::asio::error::operation_aborted) {
@@ -69,6 +75,12 @@ net::Task<ForwardResult> Forwarding::run() {
   if (session != nullptr && call_) session->calls.remove(&*call_);
   shell_.engine.apply(ClientRequestEnded{upstream_.id(), result.status, retry_after, result.given_up});
   co_return result;
+}
+
+bool Forwarding::declines(const codec::ResponseHead& from) const {
+  constexpr std::array said_of_the_caller{401, 403, 404, 429};
+  return stream_or_nothing && !is_event_stream(from) &&
+         std::ranges::find(said_of_the_caller, from.status) == said_of_the_caller.end();
 }
 
 net::Task<bool> Forwarding::over_budget() {

@@ -17,6 +17,7 @@ struct ForwardResult {
   int status = 0;          // 0: no answer came
   bool given_up = false;   // because the client left
   bool delivered = false;  // the client got all of it
+  bool declined = false;   // the client got nothing: see stream_or_nothing
   Answer answer;           // what the response said, where that was wanted
 };
 
@@ -37,12 +38,14 @@ class Forwarding {
   bool owner = true;                       // with the session's own credential: another's refusal says nothing of it
   bool never_waits = false;                // a cancellation does not queue behind what it cancels
   bool wants_answer = false;               // collect what the response says to `id_json`
+  // An answer that is no event stream, and says nothing of the credential, the session or the rate, is kept back.
+  bool stream_or_nothing = false;
   // Replaces a whole response before it goes out; set where the response must not stream (initialize).
   std::function<std::string(const codec::ResponseHead& response, std::string body, codec::ResponseHead& shown)> rewrite;
   std::string events_first;  // goes out ahead of a response that is an event stream, in place of `rewrite`
 
   // Sends, heals and repeats where DESIGN allows it, relays, and tells the engine of the traffic. The client has got an
-  // answer when this returns, or its connection is broken.
+  // answer when this returns, or its connection is broken, or the upstream declined.
   net::Task<ForwardResult> run();
 
  private:
@@ -56,6 +59,7 @@ class Forwarding {
   net::Task<bool> over_budget();
   [[nodiscard]] codec::RequestHead upstream_head() const;
   [[nodiscard]] codec::ResponseHead client_head(const codec::ResponseHead& upstream_head) const;
+  [[nodiscard]] bool declines(const codec::ResponseHead& head) const;
   [[nodiscard]] bool may_refuse_session(const codec::ResponseHead& head) const;
 
   Shell& shell_;

@@ -77,6 +77,25 @@ TEST_CASE("a cursor of an answer's stream goes to the upstream and disturbs no o
   });
 }
 
+TEST_CASE("a cursor that nobody knows opens a fresh stream, and what the upstream says of the caller passes (B44)") {
+  Sidecar sidecar;
+  sidecar.run([](Sidecar& s) -> Task<> {
+    using Case = std::pair<const char*, int>;
+    const auto [said, heard] = GENERATE(Case{"401 Unauthorized", 401}, Case{"404 Not Found", 404},
+                                        Case{"400 Bad Request", 200}, Case{"405 Method Not Allowed", 200},
+                                        Case{"409 Conflict", 200}, Case{"500 Internal Server Error", 200});
+    co_await s.open();
+    s.server.hold({"GET"});
+    auto resuming = co_await s.sends(
+        "GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
+        "Mcp-Session-Id: s1\r\nLast-Event-ID: nonsense-999\r\n\r\n");
+    const Asked asked = co_await s.server.next("GET");
+    CHECK(asked.field("Last-Event-ID") == "nonsense-999");
+    co_await asked.send(http(said, "no", "Content-Type: text/plain\r\n"));
+    CHECK((co_await resuming.head()).status == heard);
+  });
+}
+
 TEST_CASE("a cursor that Freshet gave to another session replays nothing and never reaches the upstream (B44)") {
   Sidecar sidecar;
   sidecar.run([](Sidecar& s) -> Task<> {
