@@ -110,7 +110,7 @@ Task<Result<>> ClientExchange::read_head(bool to_head, Clock::time_point until) 
       if (!used) co_return used.error();
       buffer_.consume(*used);
       if (parser.head_done()) break;
-      const auto filled = co_await fill(*transport_, buffer_);
+      const auto filled = co_await fill_soon(*transport_, buffer_);
       const bool cut = !filled && filled.error() == asio::error::eof && answered_;
       if (cut) co_return HttpError::partial_message;
       if (!filled) co_return filled.error();

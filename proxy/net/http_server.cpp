@@ -8,12 +8,12 @@ namespace freshet::net {
 
 namespace {
 
-// Waits for the first byte of a request. No memory is held meanwhile.
+// Waits for the first byte of a request.
 Task<Result<>> first_byte(ServerConnection& connection, ServerConnections::Membership& membership) {
   if (!connection.buffer.view().empty()) co_return Result<>();
   membership.idle();
   connection.transport.deadline(after(connection.limits.idle_time_max));
-  const auto filled = co_await fill(connection.transport, connection.buffer);
+  const auto filled = co_await fill_soon(connection.transport, connection.buffer);
   membership.busy();
   co_return filled;
 }
@@ -27,7 +27,7 @@ Task<Result<RequestParser>> read_head(ServerConnection& connection) {
     connection.buffer.consume(*used);
     if (parser.head_done()) break;
     if (!std::exchange(timed, true)) connection.transport.deadline(after(connection.limits.head_time_max));
-    const auto filled = co_await fill(connection.transport, connection.buffer);
+    const auto filled = co_await fill_soon(connection.transport, connection.buffer);
     if (!filled) co_return filled.error();
   }
   if (const auto checked = check_target_and_host(parser.head()); !checked) co_return checked.error();

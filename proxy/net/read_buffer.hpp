@@ -1,4 +1,4 @@
-// Bytes read and not yet used. Holds no memory while it is empty and released: an idle connection costs none.
+// Bytes read and not yet used. Holds no memory while it is empty and released: an idle stream costs none.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +21,17 @@ class ReadBuffer {
 
   // Views are invalid from here on.
   void append(std::string_view bytes);
+  // Behind the unused bytes, for a read whose result commit() tells: what is left there, or `bytes` if nothing is. Views
+  // are invalid.
+  [[nodiscard]] asio::mutable_buffer room(std::size_t bytes);
+  void commit(std::size_t n) { end_ += n; }
 
   // Gives the memory back if no bytes are unused.
   void release();
 
  private:
+  void grow(std::size_t bytes);
+
   std::unique_ptr<char[]> data_;
   std::size_t capacity_ = 0;
   std::size_t begin_ = 0;
@@ -35,5 +41,7 @@ class ReadBuffer {
 // Reads what is there, at most 64 KiB, once there is something: at least one byte into the buffer, or an error. While
 // it waits the buffer holds no memory beyond its unused bytes.
 Task<Result<>> fill(Transport& transport, ReadBuffer& buffer);
+// The same for the begin of a message that is expected soon, at most 2 KiB at once, which are held while it waits.
+Task<Result<>> fill_soon(Transport& transport, ReadBuffer& buffer);
 
 }  // namespace freshet::net

@@ -255,6 +255,23 @@ Task<Result<std::size_t>> Transport::read_some(asio::mutable_buffer into) {
   }
 }
 
+// The loop's own read waits for the edge alone, where its wait has the descriptor armed anew each time.
+Task<Result<std::size_t>> Transport::await_some(asio::mutable_buffer into) {
+  State& state = *state_;
+  if (state.tls()) co_return co_await read_some(into);
+  if (!state.socket().is_open()) co_return state.closed_reason();
+  if (is_cancelled(co_await asio::this_coro::cancellation_state)) co_return error_code(asio::error::operation_aborted);
+  ++state.readers;
+  state.watch_time();
+  error_code ec;
+  const std::size_t got =
+      co_await state.socket().async_receive(asio::mutable_buffer(into), asio::redirect_error(use_task, ec));
+  --state.readers;
+  const auto done = state.outcome(ec);
+  if (!done) co_return done.error();
+  co_return got;
+}
+
 Task<Result<>> Transport::readable() {
   // Bytes inside the TLS engine do not make the socket readable.
   if (!state_->tls()) return state_->wait(Socket::wait_read, &state_->readers);

@@ -32,6 +32,8 @@ class Transport {
   Result<std::size_t> try_read(asio::mutable_buffer into);
   // At least one byte, or an error.
   Task<Result<std::size_t>> read_some(asio::mutable_buffer into);
+  // The same for bytes that are expected soon: two calls of the system cheaper, and `into` is held while it waits.
+  Task<Result<std::size_t>> await_some(asio::mutable_buffer into);
   // Completes when bytes or an end of stream wait to be read, or the peer reset the connection. Consumes nothing.
   Task<Result<>> readable();
 
@@ -41,7 +43,7 @@ class Transport {
   Task<Result<>> write(std::string_view data);
   static constexpr std::size_t pieces_max = 4;
 
-  // Whatever is suspended in read_some or readable fails with timed_out, and the descriptor is gone, once this moment
+  // Whatever is suspended in a read or readable() fails with timed_out, and the descriptor is gone, once this moment
   // has passed and it was not moved on. Moving it on costs a store: the timer behind it is armed again only when it
   // fires.
   void deadline(Clock::time_point at);

@@ -39,8 +39,8 @@ bool is_request(const codec::Message& message) {
 Endpoint::Endpoint(Shell& shell, Sessions& sessions, OwnCalls& calls, Upstream& upstream)
     : shell_(shell), sessions_(sessions), calls_(calls), upstream_(upstream) {}
 
-Forwarding Endpoint::forwarding(net::ServerExchange& client, codec::RequestHead head) {
-  return Forwarding(shell_, sessions_, calls_, upstream_, client, std::move(head));
+Forwarding Endpoint::forwarding(net::ServerExchange& client, const codec::RequestHead& head) {
+  return Forwarding(shell_, sessions_, calls_, upstream_, client, head);
 }
 
 net::Task<> Endpoint::handle(net::ServerExchange& client) {
@@ -242,7 +242,7 @@ net::Task<> Endpoint::delete_session(net::ServerExchange& client, codec::Request
     co_return;
   }
   const bool owner = session->principal == shell_.principals.of(head);
-  Forwarding forward = forwarding(client, std::move(head));
+  Forwarding forward = forwarding(client, head);
   forward.subscriber = subscriber;
   const ForwardResult result = co_await forward.run();
   const bool deleted = result.status >= 200 && result.status < 300;

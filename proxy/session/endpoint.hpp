@@ -50,7 +50,7 @@ class Endpoint {
   void write_ended(std::optional<SubscriberId> session, const Principal& principal);
   void cancel(SubscriberId subscriber, std::string_view id_json);
   void adopt(SubscriberId subscriber, const Principal& principal, const codec::RequestHead& head);
-  [[nodiscard]] Forwarding forwarding(net::ServerExchange& client, codec::RequestHead head);
+  [[nodiscard]] Forwarding forwarding(net::ServerExchange& client, const codec::RequestHead& head);
 
   // endpoint_resources.cpp
   net::Task<> subscribe(Post& post, SubscriberId subscriber, const codec::Message& message);

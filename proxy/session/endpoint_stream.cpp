@@ -63,7 +63,7 @@ net::Task<> Endpoint::get(net::ServerExchange& client, codec::RequestHead head) 
 
 // A stream that is the upstream's own to give.
 net::Task<> Endpoint::pass_get(net::ServerExchange& client, codec::RequestHead head, SubscriberId subscriber) {
-  Forwarding forward = forwarding(client, std::move(head));
+  Forwarding forward = forwarding(client, head);
   forward.subscriber = subscriber;
   forward.read_only = true;
   co_await forward.run();

@@ -38,13 +38,8 @@ std::optional<std::size_t> content_length(const codec::ResponseHead& head) {
 }  // namespace
 
 Forwarding::Forwarding(Shell& shell, Sessions& sessions, OwnCalls& calls, Upstream& upstream,
-                       net::ServerExchange& client, codec::RequestHead request)
-    : shell_(shell),
-      sessions_(sessions),
-      calls_(calls),
-      upstream_(upstream),
-      client_(client),
-      head_(std::move(request)) {}
+                       net::ServerExchange& client, const codec::RequestHead& request)
+    : shell_(shell), sessions_(sessions), calls_(calls), upstream_(upstream), client_(client), head_(request) {}
 
 net::Task<ForwardResult> Forwarding::run() {
   const bool refused = co_await over_budget();

@@ -23,9 +23,9 @@ struct ForwardResult {
 
 class Forwarding {
  public:
-  // `request`: the client's head, hop-by-hop fields taken out.
+  // `request`: the client's head, hop-by-hop fields taken out. Must live until run() completes.
   Forwarding(Shell& shell, Sessions& sessions, OwnCalls& calls, Upstream& upstream, net::ServerExchange& client,
-             codec::RequestHead request);
+             const codec::RequestHead& request);
   Forwarding(const Forwarding&) = delete;
   Forwarding& operator=(const Forwarding&) = delete;
 
@@ -67,7 +67,7 @@ class Forwarding {
   OwnCalls& calls_;
   Upstream& upstream_;
   net::ServerExchange& client_;
-  codec::RequestHead head_;
+  const codec::RequestHead& head_;
   std::optional<CallInFlight> call_;
   std::optional<std::string> sent_in_;  // the upstream's id of the session that the request went out in
   bool healed_ = false;
