@@ -38,31 +38,50 @@ bool names_equal(std::string_view a, std::string_view b) {
   return equal_ignoring_case(a, b);
 }
 
+Fields::Line Fields::append(std::string_view name, std::string_view value) {
+  const Line line{text_.size(), name.size(), value.size()};
+  std::string replaced;  // lives until the end: both may be views into it
+  if (text_.capacity() - text_.size() < name.size() + value.size()) {
+    replaced.reserve(2 * (text_.size() + name.size() + value.size()));
+    replaced += text_;
+    text_.swap(replaced);
+  }
+  text_ += name;
+  text_ += value;
+  return line;
+}
+
 void Fields::add(std::string_view name, std::string_view value) {
-  fields_.push_back({std::string(name), std::string(value)});
+  lines_.push_back(append(name, value));
 }
 
 void Fields::set(std::string_view name, std::string_view value) {
-  const auto same_name = [name](const Field& field) { return names_equal(field.name, name); };
-  const auto first = std::ranges::find_if(fields_, same_name);
-  if (first == fields_.end()) return add(name, value);
-  *first = {std::string(name), std::string(value)};
-  fields_.erase(std::remove_if(std::next(first), fields_.end(), same_name), fields_.end());
+  const auto same_name = [&](const Line& line) { return names_equal(field(line).name, name); };
+  const auto first = std::ranges::find_if(lines_, same_name);
+  if (first == lines_.end()) return add(name, value);
+  const Line line = append(name, value);
+  lines_.erase(std::remove_if(std::next(first), lines_.end(), same_name), lines_.end());
+  *first = line;
 }
 
 void Fields::erase(std::string_view name) {
-  std::erase_if(fields_, [name](const Field& field) { return names_equal(field.name, name); });
+  erase_if([name](const Field& field) { return names_equal(field.name, name); });
+}
+
+void Fields::reserve(std::size_t lines, std::size_t bytes) {
+  lines_.reserve(lines);
+  text_.reserve(bytes);
 }
 
 std::optional<std::string_view> Fields::find(std::string_view name) const {
-  for (const auto& field : fields_)
-    if (names_equal(field.name, name)) return field.value;
+  for (const Line& line : lines_)
+    if (names_equal(field(line).name, name)) return field(line).value;
   return std::nullopt;
 }
 
 std::size_t Fields::count(std::string_view name) const {
   return static_cast<std::size_t>(
-      std::ranges::count_if(fields_, [name](const Field& field) { return names_equal(field.name, name); }));
+      std::ranges::count_if(lines_, [&](const Line& line) { return names_equal(field(line).name, name); }));
 }
 
 std::string serialize(const RequestHead& head) {

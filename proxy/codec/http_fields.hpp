@@ -1,6 +1,7 @@
 // HTTP header fields as received: order, case and repetitions kept (RFC 9110 §5).
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,36 +10,74 @@
 namespace freshet::codec {
 
 struct Field {
-  std::string name;
-  std::string value;
+  std::string_view name;
+  std::string_view value;
 };
 
 // Field names compare without regard to case (RFC 9110 §5.1).
 [[nodiscard]] bool names_equal(std::string_view a, std::string_view b);
 
+// Views and iterators live until the next change. A head is copied more often than it is changed, so all lines share
+// one text.
 class Fields {
+  struct Line {
+    std::size_t begin;  // of the name; the value follows it
+    std::size_t name_size;
+    std::size_t value_size;
+  };
+
  public:
+  class Iterator {
+   public:
+    using value_type = Field;
+    using difference_type = std::ptrdiff_t;
+    Iterator() = default;
+    Iterator(const Fields& fields, std::vector<Line>::const_iterator line) : fields_(&fields), line_(line) {}
+    Field operator*() const { return fields_->field(*line_); }
+    Iterator& operator++() {
+      ++line_;
+      return *this;
+    }
+    Iterator operator++(int) {
+      Iterator before = *this;
+      ++*this;
+      return before;
+    }
+    bool operator==(const Iterator& other) const { return line_ == other.line_; }
+
+   private:
+    const Fields* fields_ = nullptr;
+    std::vector<Line>::const_iterator line_;
+  };
+
   void add(std::string_view name, std::string_view value);
   // Replaces every line of that name by one, in the place of the first.
   void set(std::string_view name, std::string_view value);
   void erase(std::string_view name);
-  void reserve(std::size_t lines) { fields_.reserve(lines); }
+  void reserve(std::size_t lines, std::size_t bytes);
   template <class Predicate>
   void erase_if(Predicate predicate) {
-    std::erase_if(fields_, predicate);
+    std::erase_if(lines_, [&](const Line& line) { return predicate(field(line)); });
   }
 
-  // The first line of that name; the view lives until the next change.
+  // The first line of that name.
   [[nodiscard]] std::optional<std::string_view> find(std::string_view name) const;
   [[nodiscard]] bool contains(std::string_view name) const { return find(name).has_value(); }
   [[nodiscard]] std::size_t count(std::string_view name) const;
 
-  [[nodiscard]] auto begin() const { return fields_.begin(); }
-  [[nodiscard]] auto end() const { return fields_.end(); }
-  [[nodiscard]] std::size_t size() const { return fields_.size(); }
+  [[nodiscard]] Iterator begin() const { return {*this, lines_.begin()}; }
+  [[nodiscard]] Iterator end() const { return {*this, lines_.end()}; }
+  [[nodiscard]] std::size_t size() const { return lines_.size(); }
 
  private:
-  std::vector<Field> fields_;
+  [[nodiscard]] Field field(const Line& line) const {
+    const std::string_view text = text_;
+    return {text.substr(line.begin, line.name_size), text.substr(line.begin + line.name_size, line.value_size)};
+  }
+  [[nodiscard]] Line append(std::string_view name, std::string_view value);
+
+  std::string text_;  // what was erased or replaced stays in it
+  std::vector<Line> lines_;
 };
 
 struct RequestHead {

@@ -8,7 +8,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 namespace freshet::codec {
 
@@ -107,7 +108,7 @@ class MemberNames {
   [[nodiscard]] bool has_duplicates();
 
  private:
-  std::vector<std::string_view> names_;
+  boost::container::small_vector<std::string_view, 8> names_;
   std::forward_list<std::string> unescaped_;  // what some of names_ refer to
 };
 

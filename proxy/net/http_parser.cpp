@@ -14,6 +14,7 @@ namespace http = boost::beast::http;
 namespace {
 
 constexpr std::size_t fields_usual = 16;  // of a request from a client of today
+constexpr std::size_t field_bytes_usual = 512;
 
 constexpr std::uint32_t dropped_bytes_max = 64 * 1024;  // extensions and trailers of one body
 constexpr std::string_view line_end = "\r\n";
@@ -151,7 +152,7 @@ void HttpParser<Head>::on_response_impl(int status, Text reason, int version, Co
 template <class Head>
 void HttpParser<Head>::on_field_impl(http::field field, Text name, Text value, Code&) {
   // Trailers never come here: they are cut off.
-  if (head_.fields.size() == 0) head_.fields.reserve(fields_usual);
+  if (head_.fields.size() == 0) head_.fields.reserve(fields_usual, field_bytes_usual);
   head_.fields.add(name, value);
   if (field == http::field::transfer_encoding && !codec::names_equal(value, "chunked")) other_coding_ = true;
 }

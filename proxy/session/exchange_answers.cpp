@@ -11,7 +11,7 @@ namespace {
 std::string joined_accept(const codec::Fields& fields) {
   std::string joined;
   for (const codec::Field& field : fields) {
-    if (codec::names_equal(field.name, "Accept")) joined += (joined.empty() ? "" : ", ") + field.value;
+    if (codec::names_equal(field.name, "Accept")) joined.append(joined.empty() ? "" : ", ").append(field.value);
   }
   return joined;
 }

@@ -31,7 +31,7 @@ void rewrite_challenge(codec::Fields& fields, const Upstream& upstream) {
   constexpr std::string_view parameter = "resource_metadata=\"";
   codec::Fields rewritten;
   for (const codec::Field& field : fields) {
-    std::string value = field.value;
+    std::string value(field.value);
     const auto at = value.find(parameter);
     if (codec::names_equal(field.name, "WWW-Authenticate") && at != std::string::npos) {
       const auto begin = at + parameter.size();

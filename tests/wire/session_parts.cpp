@@ -319,7 +319,7 @@ TEST_CASE("a challenge names the public address of the metadata, and its other p
        {"Location", "http://u.example.test:8080/"}});
   REQUIRE(std::distance(fields.begin(), fields.end()) == 3);
   for (auto got = fields.begin(), want = wanted.begin(); want != wanted.end(); ++got, ++want) {
-    CHECK(got->value == want->value);
+    CHECK((*got).value == (*want).value);
   }
 }
 
@@ -364,7 +364,8 @@ TEST_CASE("own requests carry who asks, and nothing that described that one requ
                                                           {"Origin", "http://localhost"}}),
                                                "/mcp?key=1&x=%20"));
   std::string names;
-  for (const codec::Field& field : carried.fields) names += field.name + "=" + field.value + ";";
+  for (const codec::Field& field : carried.fields)
+    names += std::string(field.name) + "=" + std::string(field.value) + ";";
   CHECK(names == "Authorization=Bearer a;Cookie=a=1;Cookie=b=2;X-Tenant=t;");
   CHECK(carried.query == "?key=1&x=%20");
 }

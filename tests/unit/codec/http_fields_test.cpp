@@ -14,7 +14,7 @@ Fields fields_of(std::initializer_list<Field> lines) {
 
 std::string names_in(const Fields& fields) {
   std::string out;
-  for (const auto& field : fields) out += field.name + ' ';
+  for (const auto& field : fields) out += std::string(field.name) + ' ';
   return out;
 }
 
