@@ -94,6 +94,8 @@ struct SendListPage {
 
 // --- towards the client ---
 
+inline constexpr int server_error = -32000;  // JSON-RPC's code of Freshet's own refusals
+
 struct AnswerSubscribe {
   RequestId request;
   RefusalPtr refusal;     // null: accepted

@@ -176,7 +176,7 @@ void Engine::check_credential(Caller& caller) {
 // Polls travel in the sessions of a watch by turns.
 Subscription* Engine::carrier(Watch& watch) {
   for (std::size_t tried = 0; tried < watch.holders.size(); ++tried) {
-    watch.turn = (watch.turn + 1) % watch.holders.size();
+    watch.turn = static_cast<std::uint32_t>((watch.turn + 1) % watch.holders.size());
     Subscription* sub = watch.holders[watch.turn];
     if (state::live(sub->state) && sub->strategy == Strategy::poll && !sub->subscriber->absent) return sub;
   }

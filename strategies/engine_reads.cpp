@@ -29,7 +29,7 @@ Read& Engine::issue(Watch* watch, ReadKind kind, Subscriber& via, const std::str
 
 void Engine::on(const ReadAsked& e) {
   Subscriber* s = find(e.subscriber);
-  if (s == nullptr) return emit(RefuseRequest{e.request, -32000, "the session is closed"});
+  if (s == nullptr) return emit(RefuseRequest{e.request, server_error, "the session is closed"});
   Subscription* sub = find_subscription(e.subscriber, e.uri);
   Watch* watch = sub != nullptr ? sub->watch : nullptr;
   if (watch == nullptr) {
@@ -129,7 +129,7 @@ void Engine::release_joined(Read& read, const Content* content) {
   for (const auto& [request, subscriber] : read.joined) {
     Subscriber* s = find(subscriber);
     if (s == nullptr) {
-      emit(RefuseRequest{request, -32000, "the session is closed"});
+      emit(RefuseRequest{request, server_error, "the session is closed"});
     } else if (content != nullptr && content->result != nullptr) {
       emit(ServeRead{request, content->result, content->digest, read.dispatched});
     } else {

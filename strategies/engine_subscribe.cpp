@@ -8,7 +8,6 @@ namespace freshet {
 
 namespace {
 constexpr int method_not_found = -32601;
-constexpr int server_error = -32000;
 }  // namespace
 
 void Engine::on(const SubscribeAsked& e) {

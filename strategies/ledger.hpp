@@ -240,24 +240,24 @@ struct Watch {
   Caller* caller = nullptr;
   const Freshness* freshness = nullptr;
   boost::container::small_vector<Subscription*, 1> holders;  // in the order of their subscribes
-  std::size_t turn = 0;                                      // whose session the next read travels in
   Ordinal issued = 0;
   Ordinal accepted = 0;
   Instant confirmed{};  // dispatch of the last accepted read, whatever it saw
   std::optional<Version> version;
-  Presence presence = Presence::unknown;
-  Instant missing_since{};  // dispatch of the read that opened tombstone_pending
-  bool listed = false;      // while pending: the list still has it
-  unsigned missing = 0;     // reads in a row that did not find it
-  bool forbidden = false;
-  bool is_public = false;                   // the upstream said so of the accepted version: cacheScope
-  unsigned failures = 0;                    // in a row
+  Instant missing_since{};                  // dispatch of the read that opened tombstone_pending
   std::optional<ReadId> in_flight;          // the latest read of our own
   Instant updated = Instant::min();         // last native update of this URI, or below it, for any holder
   std::optional<Scheduler::Handle> handle;  // its place in the poll schedule
   ResultPtr result;                         // of the last accepted read, while a subscriber may be served from it
   std::vector<Doubt> doubts;                // at most one per session
   SubscriberId witness{};                   // whom they wait for
+  std::uint32_t turn = 0;                   // whose session the next read travels in
+  std::uint32_t failures = 0;               // in a row
+  std::uint32_t missing = 0;                // reads in a row that did not find it
+  Presence presence = Presence::unknown;
+  bool listed = false;  // while pending: the list still has it
+  bool forbidden = false;
+  bool is_public = false;  // the upstream said so of the accepted version: cacheScope
 
   // The one acceptance point for order: a read that was dispatched before the last accepted one comes too late.
   [[nodiscard]] bool accepts(Ordinal ordinal) const { return ordinal <= issued && ordinal > accepted; }

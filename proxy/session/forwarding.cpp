@@ -21,8 +21,6 @@ constexpr std::size_t small_bytes = 4096;
 // Of a notification, beside the URI that it names.
 constexpr std::size_t envelope_bytes = 4096;
 
-constexpr int cancelled_in_queue = -32000;
-
 bool is_event_stream(const codec::ResponseHead& head) {
   return codec::is_event_stream(head.fields.find("Content-Type").value_or(""));
 }
@@ -59,7 +57,8 @@ net::Task<ForwardResult> Forwarding::run() {
       result = co_await relay(std::move(*response));
     }
   } else if (call_ && call_->cancelled()) {
-    co_await answer_error(client_, 200, id_json, cancelled_in_queue, "cancelled before it was sent to the server");
+    co_await answer_error(client_, 200, id_json, codec::error_codes::server_error,
+                          "cancelled before it was sent to the server");
   } else if (response.error() == net::asio::error::operation_aborted) {
     result.given_up = true;
   } else {

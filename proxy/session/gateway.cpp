@@ -73,7 +73,7 @@ Gateway::Route Gateway::route(std::string_view target) const {
 net::Task<> Gateway::handle(net::ServerExchange& client) {
   if (const char* why = refusal(client.head())) {
     log::warn("request_refused", {{"reason", why}, {"peer", client.transport().peer_name()}});
-    co_await answer_error(client, 403, {}, -32000, why);
+    co_await answer_error(client, 403, {}, codec::error_codes::server_error, why);
     co_return;
   }
   const Route to = route(client.head().target);
