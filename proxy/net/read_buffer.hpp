@@ -21,8 +21,8 @@ class ReadBuffer {
 
   // Views are invalid from here on.
   void append(std::string_view bytes);
-  // Behind the unused bytes, for a read whose result commit() tells: what is left there, or `bytes` if nothing is. Views
-  // are invalid.
+  // Behind the unused bytes, for a read whose result commit() tells: what is left there, or `bytes` if nothing is.
+  // Views are invalid.
   [[nodiscard]] asio::mutable_buffer room(std::size_t bytes);
   void commit(std::size_t n) { end_ += n; }
 
