@@ -32,7 +32,7 @@ class Transport {
   Result<std::size_t> try_read(asio::mutable_buffer into);
   // At least one byte, or an error.
   Task<Result<std::size_t>> read_some(asio::mutable_buffer into);
-  // The same for bytes that are expected soon: two calls of the system cheaper, and `into` is held while it waits.
+  // The same for bytes that are expected soon: one call of the system cheaper, and `into` is held while it waits.
   Task<Result<std::size_t>> await_some(asio::mutable_buffer into);
   // Completes when bytes or an end of stream wait to be read, or the peer reset the connection. Consumes nothing.
   Task<Result<>> readable();
