@@ -27,11 +27,11 @@ StatusQuery parse_status_query(std::string_view target) {
   options.space_as_plus = true;
   for (const auto& parameter : *parameters) {
     const std::string name = parameter.key.decode(options);
-    std::string value = parameter.value.decode(options);
+    const std::string value = parameter.value.decode(options);
     if (name == "limit") read_count(value, query.limit);
     if (name == "offset") read_count(value, query.offset);
-    if (name == "search") query.search = std::move(value);
-    if (name == "upstream") query.upstream = std::move(value);
+    if (name == "search") query.search = value;
+    if (name == "upstream") query.upstream = value;
   }
   query.limit = std::min(query.limit, StatusQuery::limit_max);
   return query;
