@@ -81,9 +81,10 @@ class Endpoint {
   // endpoint_stream.cpp
   [[nodiscard]] static codec::ResponseHead stream_answer(const Session& session);
   net::Task<> get(net::ServerExchange& client, codec::RequestHead head);
-  net::Task<> pass_get(net::ServerExchange& client, codec::RequestHead head, SubscriberId subscriber);
-  // False: the upstream did not take the cursor, and the client has got no answer yet.
-  net::Task<bool> resume_upstream(net::ServerExchange& client, const codec::RequestHead& head, SubscriberId subscriber);
+  // A stream that is the upstream's own to give. False: it declined (Forwarding::stream_or_nothing), and the client has
+  // got no answer yet.
+  net::Task<bool> pass_get(net::ServerExchange& client, const codec::RequestHead& head, SubscriberId subscriber,
+                           bool stream_or_nothing = false);
   net::Task<> serve_stream(net::ServerExchange& client, SubscriberId subscriber, std::uint64_t attachment);
   net::Task<bool> write_waiting(net::ServerExchange& client, SubscriberId subscriber, std::uint64_t attachment);
   net::Task<> watch_client(net::ServerExchange& client, SubscriberId subscriber, std::uint64_t attachment);

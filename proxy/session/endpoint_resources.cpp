@@ -17,11 +17,11 @@ bool supports_batches(const codec::RequestHead& head) {
 }
 
 std::string refusal_message(const Refusal& refusal, std::string_view id_json) {
-  const std::string error = refusal.rpc_error.empty()
-                                ? R"({"code":-32000,"message":"refused by the server with HTTP status )" +
-                                      std::to_string(refusal.http_status) + "\"}"
-                                : refusal.rpc_error;
-  return R"({"jsonrpc":"2.0","id":)" + std::string(id_json) + ",\"error\":" + error + "}";
+  if (refusal.rpc_error.empty()) {
+    return codec::error_response(id_json, codec::error_codes::server_error,
+                                 "refused by the server with HTTP status " + std::to_string(refusal.http_status));
+  }
+  return R"({"jsonrpc":"2.0","id":)" + std::string(id_json) + ",\"error\":" + refusal.rpc_error + "}";
 }
 
 // The JSON-RPC message that the engine's answer to a subscribe or unsubscribe is.

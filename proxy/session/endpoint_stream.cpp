@@ -39,19 +39,26 @@ net::Task<> Endpoint::get(net::ServerExchange& client, codec::RequestHead head) 
   const bool foreign_cursor = cursor && !cursor->empty() && !Outbox::made_here(*cursor);
   const bool wants_events = codec::accepts(head.fields.find("Accept").value_or(""), "text/event-stream");
   if (session->strategy == Strategy::off || !session->acts || !wants_events) {
-    co_return co_await pass_get(client, std::move(head), subscriber);
+    co_await pass_get(client, head, subscriber);
+    co_return;
   }
-  if (foreign_cursor) {
-    const bool taken = co_await resume_upstream(client, head, subscriber);
+  if (foreign_cursor) {  // the upstream's, or nobody's: the upstream knows
+    const bool taken = co_await pass_get(client, head, subscriber, true);
     if (taken) co_return;
     session = sessions_.find(subscriber);
-    if (session == nullptr) co_return co_await pass_get(client, std::move(head), subscriber);
+    if (session == nullptr) {
+      co_await pass_get(client, head, subscriber);
+      co_return;
+    }
   }
   const bool own = session->principal == principal;
   if (!own) {  // the upstream decides whether this credential may have the session's stream
     const bool accepted = co_await calls_.accepts_credentials(subscriber, carried_of(head));
     session = sessions_.find(subscriber);
-    if (!accepted || session == nullptr) co_return co_await pass_get(client, std::move(head), subscriber);
+    if (!accepted || session == nullptr) {
+      co_await pass_get(client, head, subscriber);
+      co_return;
+    }
     adopt(subscriber, principal, head);
   }
   const bool resumed = own && cursor && session->outbox.replay_after(*cursor);
@@ -61,21 +68,12 @@ net::Task<> Endpoint::get(net::ServerExchange& client, codec::RequestHead head) 
   co_await serve_stream(client, subscriber, attachment);
 }
 
-// A stream that is the upstream's own to give.
-net::Task<> Endpoint::pass_get(net::ServerExchange& client, codec::RequestHead head, SubscriberId subscriber) {
+net::Task<bool> Endpoint::pass_get(net::ServerExchange& client, const codec::RequestHead& head, SubscriberId subscriber,
+                                   bool stream_or_nothing) {
   Forwarding forward = forwarding(client, head);
   forward.subscriber = subscriber;
   forward.read_only = true;
-  co_await forward.run();
-}
-
-// A cursor that was not made here is the upstream's, or nobody's: the upstream knows.
-net::Task<bool> Endpoint::resume_upstream(net::ServerExchange& client, const codec::RequestHead& head,
-                                          SubscriberId subscriber) {
-  Forwarding forward = forwarding(client, head);
-  forward.subscriber = subscriber;
-  forward.read_only = true;
-  forward.stream_or_nothing = true;
+  forward.stream_or_nothing = stream_or_nothing;
   const ForwardResult result = co_await forward.run();
   co_return !result.declined;
 }

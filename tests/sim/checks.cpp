@@ -7,8 +7,8 @@
 namespace freshet::sim {
 
 namespace {
-// A slow partner is given one place in flight: a poll may wait there until a few other reads are back.
 using namespace std::chrono_literals;
+// A slow partner is given one place in flight: a poll may wait there until a few other reads are back.
 constexpr Duration waits_for_a_place = 15s;
 }  // namespace
 

@@ -236,8 +236,7 @@ TEST_CASE("a list that nobody was there to wait for is asked again when somebody
   d.holds_reads = true;
   while (d.held_reads().empty()) d.pass(1s);
   d.tell(PartnerHoldAsked{PartnerId{0}, true});
-  d.holds_reads = false;
-  d.answer_held();
+  d.release_reads();
   d.tell(PrincipalAdopted{bob, principal(2)});
   d.tell(PartnerHoldAsked{PartnerId{0}, false});
   d.pass(1s);

@@ -121,6 +121,11 @@ void Dialogue::answer(ReadId read, ReadOutcome outcome, bool delivered) {
   tell(ReadEnded{read, std::move(outcome), delivered});
 }
 
+void Dialogue::release_reads() {
+  holds_reads = false;
+  answer_held();
+}
+
 void Dialogue::answer_held() {
   for (const SendRead& r : std::exchange(reads_, {}))
     outcomes_.push_back(ReadEnded{r.read, outcome_of(r.via, r.uri), false});

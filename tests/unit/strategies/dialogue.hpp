@@ -56,7 +56,8 @@ class Dialogue {
   [[nodiscard]] const std::deque<SendRead>& held_reads() const { return reads_; }
   [[nodiscard]] const std::deque<ForwardRead>& held_client_reads() const { return client_reads_; }
   void answer(ReadId read, ReadOutcome outcome, bool delivered = false);
-  void answer_held();  // as the upstream is now
+  void answer_held();    // as the upstream is now
+  void release_reads();  // the held ones, and holds no more
   [[nodiscard]] std::size_t native_subscribes() const { return native_subscribes_; }
   [[nodiscard]] std::size_t native_unsubscribes() const { return native_unsubscribes_; }
   [[nodiscard]] std::size_t list_pages() const { return list_pages_; }

@@ -119,6 +119,17 @@ TEST_CASE("nobody is served a picture older than what some client of the princip
   CHECK_FALSE(d.served(d.read(ann)));
 }
 
+TEST_CASE("a listen stream that was told of an update is not owed it again by the checks that follow") {
+  Listens d;
+  d.listen(ann, subscribed());
+  const bool changed = GENERATE(true, false);
+  if (changed) d.there["r"] = "B";
+  d.updated(ann);
+  d.pass(50min);
+  CHECK(d.notified(ann) == 1);
+  CHECK(d.view(ann).strategy == Strategy::subscribe);
+}
+
 TEST_CASE("what the upstream told and a client read is not taken for what all its clients hold") {
   Listens d;
   d.listen(ann, subscribed());

@@ -13,6 +13,8 @@ struct Native : Dialogue {
     session(ann, {}, subscribed());
     stream(ann);
   }
+  // The answer to the first subscribe of "r", where it was held.
+  void upstream_takes() { tell(NativeSubscribeEnded{ann, "r", 1, Accepted{}}); }
   Strategy strategy(SubscriberId s = ann) const { return view(s).strategy; }
   std::optional<StrategyReason> last_move() const {
     const auto moves = facts<StrategyChanged>();

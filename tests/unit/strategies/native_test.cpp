@@ -12,7 +12,7 @@ TEST_CASE("the upstream subscribe goes first, then the read, then the answer") {
   const RequestId request = d.subscribe(ann);
   CHECK(d.native_subscribes() == 1);
   CHECK(d.held_reads().empty());
-  d.tell(NativeSubscribeEnded{ann, "r", 1, Accepted{}});
+  d.upstream_takes();
   CHECK(d.held_reads().size() == 1);
   CHECK_FALSE(d.answered(request));
   d.answer_held();
@@ -169,7 +169,7 @@ TEST_CASE("a subscription that was closed while the upstream subscribe travelled
   d.holds_natives = true;
   d.subscribe(ann);
   d.unsubscribe(ann);
-  d.tell(NativeSubscribeEnded{ann, "r", 1, Accepted{}});
+  d.upstream_takes();
   CHECK(d.native_unsubscribes() == 1);
 }
 
@@ -327,7 +327,7 @@ TEST_CASE("an answer to a subscribe of the old session is not believed after the
   d.holds_natives = true;
   d.subscribe(ann);
   d.tell(SessionRenewed{ann, subscribed()});
-  d.tell(NativeSubscribeEnded{ann, "r", 1, Accepted{}});
+  d.upstream_takes();
   CHECK(d.native_subscribes() == 2);
 }
 

@@ -20,7 +20,7 @@ TEST_CASE("what the upstream takes its time for is read and answered all the sam
   d.there["r"] = "B";
   d.pass(40s);
   CHECK(d.notified(ann) == 1);
-  d.tell(NativeSubscribeEnded{ann, "r", 1, Accepted{}});
+  d.upstream_takes();
   CHECK(d.strategy() == Strategy::subscribe);
   CHECK(d.last_move() == StrategyReason::restored);
   const std::size_t before = d.reads();
@@ -46,13 +46,12 @@ TEST_CASE("what the upstream took while the baseline was read is read again, sin
   d.pass(1s);
   REQUIRE(d.held_reads().size() == 1);
   const ReadId baseline = d.held_reads().front().read;
-  d.tell(NativeSubscribeEnded{ann, "r", 1, Accepted{}});
+  d.upstream_takes();
   CHECK(d.strategy() == Strategy::subscribe);
   d.answer(baseline, content("A"));
   CHECK(d.accepted(request));
   d.there["r"] = "B";  // before it was taken: nobody notifies
-  d.holds_reads = false;
-  d.answer_held();
+  d.release_reads();
   d.pass(1s);
   CHECK(d.notified(ann) == 1);
   CHECK(d.strategy() == Strategy::subscribe);

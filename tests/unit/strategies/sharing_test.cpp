@@ -264,8 +264,7 @@ TEST_CASE("one principal's refusal does not touch another's") {
   d.holds_reads = true;
   while (d.held_reads().empty() || d.held_reads().back().via != ann) d.pass(1s);
   d.answer(d.held_reads().back().read, Unauthorized{});
-  d.holds_reads = false;
-  d.answer_held();
+  d.release_reads();
   d.there["r"] = "B";
   d.pass(40s);
   CHECK(d.notified(bob) == 1);
@@ -292,8 +291,7 @@ TEST_CASE("a refusal of the old credential does not condemn the new one") {
   const ReadId old = d.held_reads()[0].read;
   d.tell(PrincipalAdopted{ann, bert});
   d.answer(old, Unauthorized{});
-  d.holds_reads = false;
-  d.answer_held();
+  d.release_reads();
   d.there["r"] = "B";
   d.pass(40s);
   CHECK(d.notified(ann) == 1);
@@ -312,8 +310,7 @@ TEST_CASE("a read that was asked with the old credential counts for it, also whe
   REQUIRE(d.held_client_reads().size() == 1);
   d.answer(d.held_client_reads()[0].read, Unauthorized{}, true);
   REQUIRE(d.facts<PrincipalRefused>().size() == 1);
-  d.holds_reads = false;
-  d.answer_held();
+  d.release_reads();
   d.pass(1s);
   d.notified(bob);
   d.there["r"] = "B";

@@ -357,11 +357,11 @@ TEST_CASE("spellings of one URI are resources of their own, byte for byte") {
   Dialogue d;
   d.session(ann);
   d.stream(ann);
-  const std::vector<std::string> spellings{"x://h/a", "x://h/a/",     "x://h/%61",
-                                           "x://H/a", "x://h/%C3%A9", "x://h/%c3%a9"};
+  const std::vector<std::string> spellings{"x://h/a",   "x://h/a/",     "x://h/%61",    "x://H/a", "s://d/a%20b",
+                                           "s://d/a b", "s://d/%C3%A9", "s://d/%c3%a9", "s://d",   "s://d/"};
   for (const std::string& uri : spellings) {
     d.there[uri] = "A";
-    d.subscribe(ann, uri);
+    CHECK(d.accepted(d.subscribe(ann, uri)));
   }
   CHECK(d.engine.watch_count() == spellings.size());
   d.there["x://h/a/"] = "B";
